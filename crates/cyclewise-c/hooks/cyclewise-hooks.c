@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -107,15 +108,14 @@ extern const struct cw_hooks cw_hooks_table __attribute__((alias("table"), visib
 
 void cw_hooks_register(const struct cw_hooks *);
 
-/* The first one is the program. Positive: a dynamic linker has loaded it. */
-static int has_interpreter(struct dl_phdr_info *program, size_t size, void *data)
+/* Whether a dynamic linker has loaded the program: by its own headers, as this object may be in another namespace. */
+static int has_interpreter(void)
 {
-    (void)size;
-    (void)data;
-    for (int i = 0; i < program->dlpi_phnum; i++)
-        if (program->dlpi_phdr[i].p_type == PT_INTERP)
+    const ElfW(Phdr) *header = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+    for (unsigned long i = getauxval(AT_PHNUM); i > 0; i--, header++)
+        if (header->p_type == PT_INTERP)
             return 1;
-    return -1;
+    return 0;
 }
 
 __attribute__((constructor)) static void register_hooks(void)
@@ -123,7 +123,7 @@ __attribute__((constructor)) static void register_hooks(void)
     static const char line[] =
         "cyclewise-hooks.o is in a static program, where threads could not be created: link it without this object "
         "(pkg-config --libs cyclewise), or link dynamically\n";
-    if (dl_iterate_phdr(has_interpreter, NULL) < 0) {
+    if (!has_interpreter()) {
         if (write(STDERR_FILENO, line, sizeof line - 1) < 0)
             abort();
         abort();

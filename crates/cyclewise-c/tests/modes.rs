@@ -318,3 +318,14 @@ fn hooks_in_a_library_that_is_loaded_later_are_refused() {
     .passes(&[&library]);
     assert!(said.starts_with("18 "), "{said}");
 }
+
+/// Hooks in a library of another namespace are bound to nothing here, and the program is not taken for a static one.
+#[test]
+fn hooks_in_another_namespace_are_none_of_the_programs() {
+    let library = hooked_library();
+    for (hooked, code) in [(true, "0 "), (false, "64 ")] {
+        let program = Program::called("refused.c", Link::Shared);
+        let said = Program { hooked, ..program }.passes(&[&library, "elsewhere"]);
+        assert!(said.starts_with(code), "{said}");
+    }
+}

@@ -51,6 +51,7 @@ fn main() {
         beside_threads_one_call_writes_one_page,
         twin_alone_one_call_writes_several_pages,
         a_second_guard_is_refused,
+        a_forgotten_guard_has_a_way_out,
         a_cpu_that_is_not_there_is_refused,
         a_guard_that_cannot_leave_keeps_the_mode,
         a_child_forked_inside_is_alone,
@@ -376,6 +377,24 @@ fn a_second_guard_is_refused() {
     assert_eq!(state().mode, Mode::Confined);
     guard.leave().unwrap();
     drop(enter(None).unwrap());
+}
+
+fn a_forgotten_guard_has_a_way_out() {
+    let before = allowed_cpus();
+    assert_eq!(confined::leave(), Err(Refusal::WrongMode));
+    std::mem::forget(enter(None).unwrap());
+    assert_eq!(enter(None).unwrap_err(), Refusal::WrongMode);
+    confined::leave().unwrap();
+    assert_eq!((allowed_cpus(), state().mode), (before, Mode::Locked));
+    assert_eq!(confined::leave(), Err(Refusal::WrongMode));
+    // A guard that was not forgotten after all is none of the next entry.
+    let stale = enter(None).unwrap();
+    confined::leave().unwrap();
+    let guard = enter(None).unwrap();
+    drop(stale);
+    assert_eq!(state().mode, Mode::Confined);
+    guard.leave().unwrap();
+    assert_eq!(state().mode, Mode::Locked);
 }
 
 fn a_cpu_that_is_not_there_is_refused() {

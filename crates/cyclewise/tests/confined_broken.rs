@@ -14,6 +14,7 @@ use cyclewise::atomic::{AtomicU64, Ordering};
 use cyclewise::error::Refusal;
 use cyclewise::patch::confined::{self, Guard, audit, check};
 use cyclewise::patch::{self, Mode, Prefix, sites, state};
+use std::ffi::c_void;
 use std::sync::atomic;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
@@ -26,7 +27,8 @@ fn main() {
         leaving_says_that_a_thread_was_let_out,
         a_thread_on_another_cpu_says_so_itself,
         a_flip_of_a_key_looks,
-        an_affinity_of_a_threads_own_is_seen,
+        a_thread_with_an_affinity_of_its_own_has_lock,
+        twin_a_thread_that_moves_itself_finds_no_lock,
         a_dropped_guard_leaves_the_answer_to_check,
         a_cpuset_that_takes_the_cpu_away_is_seen,
         a_thread_that_cannot_be_widened_keeps_no_other,
@@ -208,45 +210,106 @@ fn a_flip_of_a_key_looks() {
     left_as_broken(guard, second.id);
 }
 
-/// `pthread_attr_setaffinity_np`, which the contract names.
-fn an_affinity_of_a_threads_own_is_seen() {
-    unsafe extern "C" {
-        fn pthread_attr_setaffinity_np(
-            attributes: *mut libc::pthread_attr_t,
-            size: usize,
-            cpus: *const libc::cpu_set_t,
-        ) -> i32;
-    }
-    extern "C" fn wait(_: *mut libc::c_void) -> *mut libc::c_void {
-        while !OVER.load(atomic::Ordering::SeqCst) {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        std::ptr::null_mut()
-    }
-    static OVER: atomic::AtomicBool = atomic::AtomicBool::new(false);
-    let Some((cpu, other)) = two_cpus() else { return };
-    let guard = enter(cpu);
+unsafe extern "C" {
+    fn pthread_attr_setaffinity_np(attributes: *mut Attributes, size: usize, cpus: *const libc::cpu_set_t) -> i32;
+    fn pthread_setattr_default_np(attributes: *const Attributes) -> i32;
+    fn thrd_create(id: *mut libc::pthread_t, start: Start, argument: *mut c_void) -> i32;
+}
+type Attributes = libc::pthread_attr_t;
+type Start = extern "C" fn(*mut c_void) -> *mut c_void;
+type Create = unsafe extern "C" fn(*mut libc::pthread_t, *const Attributes, Start, *mut c_void) -> i32;
+
+/// Attributes with the affinity of one CPU.
+fn attributes_for(cpu: usize) -> Attributes {
     // SAFETY: all zeroes is an empty set.
     let mut cpus = unsafe { std::mem::zeroed::<libc::cpu_set_t>() };
     // SAFETY: below CPU_SETSIZE.
-    unsafe { libc::CPU_SET(other, &mut cpus) };
-    let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
+    unsafe { libc::CPU_SET(cpu, &mut cpus) };
+    let mut attributes = std::mem::MaybeUninit::uninit();
     // SAFETY: room for one.
     assert_eq!(unsafe { libc::pthread_attr_init(attributes.as_mut_ptr()) }, 0);
     // SAFETY: initialized above, and one set of the given size.
     let rc = unsafe { pthread_attr_setaffinity_np(attributes.as_mut_ptr(), size_of_val(&cpus), &cpus) };
     assert_eq!(rc, 0);
-    let mut thread = 0;
-    // SAFETY: a function of the right type, attributes that were initialized, and a place for the id.
-    let rc = unsafe { libc::pthread_create(&mut thread, attributes.as_ptr(), wait, std::ptr::null_mut()) };
-    assert_eq!(rc, 0);
-    assert!(matches!(audit(), Err(Refusal::LetOut { .. })));
-    assert!(all(Prefix::Lock));
-    let stuck = guard.leave().unwrap_err();
-    assert!(matches!(stuck.refusal, Refusal::LetOut { .. }));
-    OVER.store(true, atomic::Ordering::SeqCst);
-    // SAFETY: joined once.
-    assert_eq!(unsafe { libc::pthread_join(thread, std::ptr::null_mut()) }, 0);
+    // SAFETY: initialized above.
+    unsafe { attributes.assume_init() }
+}
+
+/// Sites without LOCK that the thread finds, and its CPU, in the numbers of [`seen_by`].
+extern "C" fn look(_: *mut c_void) -> *mut c_void {
+    // SAFETY: takes nothing.
+    let cpu = unsafe { libc::sched_getcpu() } as usize;
+    std::ptr::without_provenance_mut(state().elided << 16 | cpu)
+}
+
+/// Creates a thread, and says what it found.
+fn seen_by(create: impl FnOnce(*mut libc::pthread_t) -> i32) -> (usize, usize) {
+    let (mut id, mut found) = (0, std::ptr::null_mut());
+    assert_eq!(create(&raw mut id), 0);
+    // SAFETY: created above, joined once.
+    assert_eq!(unsafe { libc::pthread_join(id, &raw mut found) }, 0);
+    (found.addr() >> 16, found.addr() & 0xffff)
+}
+
+/// By attributes, by the default ones, by C11's function, and past the hooks.
+fn a_thread_with_an_affinity_of_its_own_has_lock() {
+    let Some((cpu, other)) = two_cpus() else { return };
+    // SAFETY: a C string.
+    let next = unsafe { libc::dlsym(libc::RTLD_NEXT, c"pthread_create".as_ptr()) };
+    // SAFETY: the C library's function of that name.
+    let next = unsafe { std::mem::transmute::<*mut c_void, Create>(next) };
+    let attributes = attributes_for(other);
+    let by = |create: Create, attributes| {
+        // SAFETY: a place for the id, attributes or none, and a function of the right type.
+        seen_by(|id| unsafe { create(id, attributes, look, std::ptr::null_mut()) })
+    };
+    let by_default = || {
+        // SAFETY: initialized attributes.
+        assert_eq!(unsafe { pthread_setattr_default_np(&raw const attributes) }, 0);
+    };
+    let ways: [&dyn Fn() -> (usize, usize); 4] = [
+        &|| by(libc::pthread_create, &raw const attributes),
+        &|| {
+            by_default();
+            by(libc::pthread_create, std::ptr::null())
+        },
+        &|| {
+            by_default();
+            // SAFETY: a place for the id, and a function that returns a word.
+            seen_by(|id| unsafe { thrd_create(id, look, std::ptr::null_mut()) })
+        },
+        &|| by(next, &raw const attributes),
+    ];
+    for (number, create) in ways.iter().enumerate() {
+        let outcome = in_child(|| {
+            let guard = enter(cpu);
+            assert!(all(Prefix::Elided));
+            assert_eq!(create().0, 0, "sites without LOCK beside a thread elsewhere");
+            assert_eq!((state().mode, state().elided), (Mode::Confined, 0));
+            assert_eq!((check(), audit()), (Ok(()), Ok(())));
+            guard.leave().unwrap();
+            assert_eq!((check(), state().mode), (Ok(()), Mode::Locked));
+            if number == 0 {
+                enter(cpu).leave().unwrap();
+            }
+        });
+        assert_eq!(outcome, Ok(()), "way {number}");
+    }
+}
+
+/// The twin: an affinity that the thread sets itself, which the contract excludes, is later than the hook.
+fn twin_a_thread_that_moves_itself_finds_no_lock() {
+    extern "C" fn move_and_look(other: *mut c_void) -> *mut c_void {
+        set_affinity(0, &[other.addr()]).unwrap();
+        look(other)
+    }
+    let Some((cpu, other)) = two_cpus() else { return };
+    let guard = enter(cpu);
+    let argument = std::ptr::without_provenance_mut(other);
+    // SAFETY: a place for the id, no attributes, and a function of the right type.
+    let seen = seen_by(|id| unsafe { libc::pthread_create(id, std::ptr::null(), move_and_look, argument) });
+    assert!(seen.0 > 0 && seen.1 == other);
+    guard.leave().unwrap();
 }
 
 fn a_dropped_guard_leaves_the_answer_to_check() {

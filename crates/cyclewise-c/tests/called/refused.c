@@ -1,5 +1,6 @@
 /* What cw_enable_single answers is on standard output: its code, and its line. Then a thread runs. With EARLY it is asked before
  * the program's other constructors run, those of the hooks among them. */
+#define _GNU_SOURCE
 #include <cyclewise/cyclewise.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -26,8 +27,9 @@ __attribute__((constructor(101))) static void early(void) { ask(); }
 int main(int argc, char **argv)
 {
     begin();
-    /* A library that has the hooks. */
-    CHECK(argc < 2 || dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL));
+    /* A library that has the hooks; in a namespace of its own if another argument follows. */
+    CHECK(argc != 2 || dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL));
+    CHECK(argc != 3 || dlmopen(LM_ID_NEWLM, argv[1], RTLD_NOW));
 #ifndef EARLY
     ask();
 #endif

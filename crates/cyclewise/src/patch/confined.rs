@@ -8,11 +8,19 @@
 //! 1. From before the first prefix is elided until every CPU has fetched LOCK, the affinity of each thread of the
 //!    process is the same one CPU.
 //!
-//! # Affinity set from outside
-//! The library cannot prevent others from setting the affinity of this process's threads: `taskset -ap`, a cpuset, an
-//! administrator who takes the CPU offline. This breaks Invariant 1 and loses updates, so the library checks for it:
+//! # Affinity set by others
+//! A thread that is created with an affinity of its own (`pthread_attr_setaffinity_np`, also by default, as OpenMP's runtimes do), or
+//! past the hooks, is not confined. So LOCK is restored before it exists, and stays until the mode is left and entered again: updates
+//! are not lost. [`state`](super::state()) shows it: the mode is in force and nothing is elided.
+//!
+//! The library cannot prevent that the affinity of a thread is set later: by the program, as `pthread_setaffinity_np` does, by
+//! `taskset -ap`, a cpuset, an administrator who takes the CPU offline. This breaks Invariant 1 and loses updates, so the library checks for it:
 //! [`Guard::leave`] reads every affinity back, as does each flip of a static key, and programs can call [`check`] and
 //! [`audit()`]. A violation is [`Refusal::LetOut`], and LOCK is restored at once.
+//!
+//! # Forgotten guards
+//! The mode is in force as long as its [`Guard`] exists. One that is forgotten (`mem::forget`, a cycle of references, a thread that
+//! never returns) is left by [`leave`].
 //!
 //! # Sandboxes
 //! Leaving opens `/proc/self/mem`, reads the list of threads and calls membarrier(2) and sched_setaffinity(2). If a
@@ -47,7 +55,7 @@ mod confine;
 pub use self::audit::{audit, check};
 use self::confine::{confine, widen};
 use super::edits::Room;
-use super::mode_lock::{self, CONFINED, HELPER_THREADS, LOCKED, ModeData, SINGLE};
+use super::mode_lock::{self, CONFINED, HELPER_THREADS, LOCKED, ModeData, OWN_AFFINITIES, SINGLE};
 use super::single::enabled;
 use super::tls_hooks;
 use super::units::coordinator;
@@ -65,6 +73,8 @@ use core::sync::atomic::Ordering;
 #[must_use = "dropping the guard leaves confined mode"]
 pub struct Guard {
     cpu: u32,
+    /// Its number in [`ModeData`].
+    number: u32,
     armed: bool,
 }
 
@@ -87,9 +97,8 @@ pub struct Stuck {
 /// # Safety
 /// The promise of [`enable_single!`](crate::enable_single), whose hooks must be in force, including what it says about
 /// memory and ordering. And until the guard has left:
-/// 1. Nobody sets the affinity of a thread of this process, by system call, by cpuset or by taking its CPU offline; no
-///    thread is created with an affinity of its own (`pthread_attr_setaffinity_np`). This includes another copy of this
-///    crate.
+/// 1. Nobody sets the affinity of a thread of this process that exists, by system call, by cpuset or by taking its CPU offline. This
+///    includes another copy of this crate. A thread may be created with [an affinity of its own](self#affinity-set-by-others).
 /// 2. No other process shares this one's memory map (clone(2) with CLONE_VM and without CLONE_THREAD), except children
 ///    of vfork and posix_spawn, which use none of these types before exec.
 ///
@@ -132,11 +141,42 @@ pub unsafe fn enter(cpu: Option<u32>) -> Result<Guard, Refusal> {
         Ok(())
     };
     // If a failed change could not be rolled back, the mode stays, with a guard to leave it.
+    data.guards = data.guards.wrapping_add(1);
+    let guard = Guard {
+        cpu,
+        number: data.guards,
+        armed: true,
+    };
     if mode_lock::mode() == CONFINED {
         data.guarded = true;
-        return Ok(Guard { cpu, armed: true });
+        return Ok(guard);
     }
-    entered.map(|()| Guard { cpu, armed: true })
+    entered.map(|()| guard)
+}
+
+/// Leaves the mode without its guard: for [one that was forgotten](self#forgotten-guards). If it exists after all, it does nothing
+/// from now on.
+///
+/// # Errors
+/// As [`Guard::leave`], and then this can be called again. [`Refusal::WrongMode`] where the mode is not in force.
+///
+/// # Examples
+/// ```
+/// use cyclewise::{error::Refusal, patch::confined};
+///
+/// assert_eq!(confined::leave(), Err(Refusal::WrongMode)); // Nobody has entered it.
+/// ```
+pub fn leave() -> Result<(), Refusal> {
+    let mut guard = mode_lock::lock()?;
+    let data = guard.data();
+    if mode_lock::mode() != CONFINED && !data.guarded {
+        return Err(Refusal::WrongMode);
+    }
+    let left = leave_locked(data);
+    if mode_lock::mode() != CONFINED {
+        data.guards = data.guards.wrapping_add(1);
+    }
+    left
 }
 
 fn confine_and_elide(data: &mut ModeData, room: &mut Room, cpu: u32) -> Result<(), Refusal> {
@@ -148,6 +188,8 @@ fn confine_and_elide(data: &mut ModeData, room: &mut Room, cpu: u32) -> Result<(
         data.edits.check_locked(room)?;
     }
     let only = CpuSet::one(cpu)?;
+    // Before threads are confined: those that were begun before are among them.
+    let elsewhere = OWN_AFFINITIES.load(Ordering::SeqCst);
     data.cpu = cpu;
     data.saved.clear();
     data.default = affinity::get(0)?;
@@ -162,6 +204,13 @@ fn confine_and_elide(data: &mut ModeData, room: &mut Room, cpu: u32) -> Result<(
         return Err(refusal);
     }
     mode_lock::set_mode(data, CONFINED);
+    // After the mode: from now on who creates such a thread restores LOCK first. One that began before may be anywhere.
+    if OWN_AFFINITIES.load(Ordering::SeqCst) != elsewhere {
+        // Where the mode was single there is no other thread to create one; else nothing is elided yet.
+        mode_lock::set_mode(data, if was_single { SINGLE } else { LOCKED });
+        let _ = widen(data, &only);
+        return Err(Refusal::Creating);
+    }
     audit::begin(cpu);
     if was_single {
         // A unit in which that fails keeps LOCK.
@@ -176,6 +225,23 @@ fn confine_and_elide(data: &mut ModeData, room: &mut Room, cpu: u32) -> Result<(
         let _ = widen(data, &only);
     }
     elided
+}
+
+/// Restores LOCK before a thread is created that may be on another CPU. The mode stays in force, without anything that is elided or
+/// that could be broken.
+#[cold]
+pub(super) fn before_thread_elsewhere() -> Result<(), Refusal> {
+    // A thread that enters or leaves the mode holds the lock while it waits for who creates threads, and then it is not in force.
+    let Some(mut guard) = mode_lock::lock_while(|| mode_lock::mode() == CONFINED)? else {
+        return Ok(());
+    };
+    if mode_lock::mode() == CONFINED {
+        guard.data().edits.restore()?;
+        membarrier::register_sync_core()?;
+        membarrier::sync_core()?;
+        audit::end();
+    }
+    Ok(())
 }
 
 impl Guard {
@@ -200,10 +266,11 @@ impl Guard {
         }
         // Do not retry in `drop`: it would fail again.
         self.armed = false;
-        let cpu = self.cpu;
-        leave().map_err(|refusal| Stuck {
+        let Self { cpu, number, .. } = self;
+        leave_by(number).map_err(|refusal| Stuck {
             guard: Self {
                 cpu,
+                number,
                 armed: !matches!(refusal, Refusal::LetOut { .. }),
             },
             refusal,
@@ -213,19 +280,28 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        if self.armed && leave().is_err() {
+        if self.armed && leave_by(self.number).is_err() {
             // Another call of `enter` may retry: see the type.
             if let Ok(mut guard) = mode_lock::lock() {
-                guard.data().guarded = false;
+                let data = guard.data();
+                data.guarded &= data.guards != self.number;
             }
         }
     }
 }
 
-/// Leaves the mode. On `LetOut` the mode was left all the same.
-fn leave() -> Result<(), Refusal> {
+/// Leaves the mode, unless it was left without the guard of this number, and perhaps entered again.
+fn leave_by(number: u32) -> Result<(), Refusal> {
     let mut guard = mode_lock::lock()?;
     let data = guard.data();
+    if data.guards != number {
+        return Ok(());
+    }
+    leave_locked(data)
+}
+
+/// Leaves the mode. On `LetOut` the mode was left all the same.
+fn leave_locked(data: &mut ModeData) -> Result<(), Refusal> {
     let only = CpuSet::one(data.cpu)?;
     if mode_lock::mode() != CONFINED {
         // A forked child inherited the guard and the affinity, and is in single mode or has left it. If it has threads

@@ -38,15 +38,15 @@
 //! 2. Arguments are forwarded unchanged, under the C library's contract.
 #![expect(unsafe_code, reason = "forwards calls to functions that dlsym found")]
 
-use super::mode_lock::{HELPER_THREADS, ThreadCreation, before_thread};
+use super::mode_lock::{HELPER_THREADS, OWN_AFFINITIES, ThreadCreation, before_thread};
 use super::tls_hooks::{self, InHook, TlsHooks};
 use crate::arch::weak_symbol::{self, interceptor};
 use crate::error::Refusal;
-use crate::sys::{dl, errno, process, sigevent, symbol_versions};
+use crate::sys::{dl, errno, process, sigevent, symbol_versions, thread_attributes};
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-/// The table: a function's parameters, when it creates a thread, and what it returns on failure.
+/// The table: a function's parameters, which thread it creates, and what it returns on failure.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __thread_creators {
@@ -56,40 +56,40 @@ macro_rules! __thread_creators {
                 id: *mut ::core::ffi::c_void, attributes: *const ::core::ffi::c_void,
                 start: ::core::option::Option<unsafe extern "C" fn(*mut ::core::ffi::c_void) -> *mut ::core::ffi::c_void>,
                 argument: *mut ::core::ffi::c_void
-            ) if true, else libc::EAGAIN;
+            ) if with(attributes), else libc::EAGAIN;
             thrd_create(
                 id: *mut ::core::ffi::c_void,
                 start: ::core::option::Option<unsafe extern "C" fn(*mut ::core::ffi::c_void) -> ::core::ffi::c_int>,
                 argument: *mut ::core::ffi::c_void
-            ) if true, else THRD_ERROR;
+            ) if with(core::ptr::null()), else THRD_ERROR;
             timer_create(
                 clock: ::core::ffi::c_int, event: *mut ::core::ffi::c_void, timer: *mut ::core::ffi::c_void
             ) if by_thread(event), else try_again();
             mq_notify(
                 queue: ::core::ffi::c_int, event: *const ::core::ffi::c_void
             ) if by_thread(event), else try_again();
-            aio_read(control: *mut ::core::ffi::c_void) if true, else try_again();
-            aio_read64(control: *mut ::core::ffi::c_void) if true, else try_again();
-            aio_write(control: *mut ::core::ffi::c_void) if true, else try_again();
-            aio_write64(control: *mut ::core::ffi::c_void) if true, else try_again();
+            aio_read(control: *mut ::core::ffi::c_void) if Creates::Helper, else try_again();
+            aio_read64(control: *mut ::core::ffi::c_void) if Creates::Helper, else try_again();
+            aio_write(control: *mut ::core::ffi::c_void) if Creates::Helper, else try_again();
+            aio_write64(control: *mut ::core::ffi::c_void) if Creates::Helper, else try_again();
             aio_fsync(
                 operation: ::core::ffi::c_int, control: *mut ::core::ffi::c_void
-            ) if true, else try_again();
+            ) if Creates::Helper, else try_again();
             aio_fsync64(
                 operation: ::core::ffi::c_int, control: *mut ::core::ffi::c_void
-            ) if true, else try_again();
+            ) if Creates::Helper, else try_again();
             lio_listio(
                 mode: ::core::ffi::c_int, list: *const *mut ::core::ffi::c_void, length: ::core::ffi::c_int,
                 event: *mut ::core::ffi::c_void
-            ) if true, else try_again();
+            ) if Creates::Helper, else try_again();
             lio_listio64(
                 mode: ::core::ffi::c_int, list: *const *mut ::core::ffi::c_void, length: ::core::ffi::c_int,
                 event: *mut ::core::ffi::c_void
-            ) if true, else try_again();
+            ) if Creates::Helper, else try_again();
             getaddrinfo_a(
                 mode: ::core::ffi::c_int, list: *mut *mut ::core::ffi::c_void, length: ::core::ffi::c_int,
                 event: *mut ::core::ffi::c_void
-            ) if true, else libc::EAI_AGAIN;
+            ) if Creates::Helper, else libc::EAI_AGAIN;
         }
     };
 }
@@ -97,10 +97,38 @@ macro_rules! __thread_creators {
 /// `thrd_error` of C11, in glibc's threads.h.
 const THRD_ERROR: c_int = 2;
 
-/// Whether the `struct sigevent` asks for a thread.
-fn by_thread(event: *const c_void) -> bool {
+/// Which thread a call creates.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Creates {
+    None,
+    /// One of the C library's own, which creates others for the program.
+    Helper,
+    /// One with its creator's affinity.
+    Thread,
+    /// One with another affinity.
+    ThreadElsewhere,
+}
+
+/// What the `struct sigevent` asks for.
+fn by_thread(event: *const c_void) -> Creates {
     // SAFETY: the hooks that call this receive null or a `struct sigevent` (Invariant 2).
-    unsafe { sigevent::notifies_by_thread(event) }
+    if unsafe { sigevent::notifies_by_thread(event) } {
+        Creates::Helper
+    } else {
+        Creates::None
+    }
+}
+
+/// A thread with these attributes, or the default ones if null.
+fn with(attributes: *const c_void) -> Creates {
+    // SAFETY: the hooks that call this receive null or a `pthread_attr_t` (Invariant 2).
+    if unsafe { thread_attributes::own_affinity(attributes) } {
+        // SeqCst: before the mode is read; pairs with `confined`, which writes the mode first.
+        OWN_AFFINITIES.fetch_add(1, Ordering::SeqCst);
+        Creates::ThreadElsewhere
+    } else {
+        Creates::Thread
+    }
 }
 
 /// The failure of functions that set errno.
@@ -240,11 +268,12 @@ macro_rules! forward {
                 // Before it is counted: this waits for the dynamic linker, and confined mode waits for who is counted.
                 let real = behind.find(c_name(concat!(stringify!($name), "\0")));
                 let (creating, in_hook) = (ThreadCreation::begin(), InHook::new());
-                if $creates && !matches!(stringify!($name), "pthread_create" | "thrd_create") {
+                let creates = $creates;
+                if creates == Creates::Helper {
                     // SeqCst: visible to a thread that reads it after the count of creators has reached zero.
                     HELPER_THREADS.store(true, Ordering::SeqCst);
                 }
-                if $creates && before_thread().is_err() {
+                if creates != Creates::None && before_thread(creates == Creates::ThreadElsewhere).is_err() {
                     return $failure;
                 }
                 if real.is_null() {

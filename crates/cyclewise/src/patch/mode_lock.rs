@@ -26,6 +26,7 @@
 //! `ModeData` is reached through [`ModeGuard`] only, and there is one guard at a time (Invariant 1).
 #![expect(unsafe_code, reason = "a cell guarded by a lock that survives fork")]
 
+use super::confined;
 use super::edits::EditList;
 use super::owner_word::{self, PreviousOwner};
 use crate::error::Refusal;
@@ -59,6 +60,9 @@ static CREATING: AtomicUsize = AtomicUsize::new(0);
 /// timers, message queues, asynchronous I/O, name look-ups. No hook counts those while they are being created.
 pub(super) static HELPER_THREADS: AtomicBool = AtomicBool::new(false);
 
+/// How many calls began to create a thread with an affinity of its own.
+pub(super) static OWN_AFFINITIES: AtomicU32 = AtomicU32::new(0);
+
 /// How long a waiting thread sleeps: about the time that a change of the text takes.
 pub(super) const RETRY_INTERVAL: Duration = Duration::from_micros(50);
 
@@ -70,6 +74,8 @@ pub(super) struct ModeData {
     pub(super) cpu: u32,
     /// Whether a confined-mode guard exists.
     pub(super) guarded: bool,
+    /// The number of the last confined-mode guard.
+    pub(super) guards: u32,
     /// Each thread's affinity before it was confined.
     pub(super) saved: Vec<(i32, CpuSet)>,
     /// The affinity of the thread that entered confined mode. Threads created in the mode get it when the mode is left.
@@ -82,6 +88,7 @@ impl ModeData {
             edits: EditList::new(),
             cpu: 0,
             guarded: false,
+            guards: 0,
             saved: Vec::new(),
             default: None,
         }
@@ -149,7 +156,7 @@ pub(super) fn try_lock() -> Result<Option<ModeGuard>, Refusal> {
 }
 
 /// The same, but gives up and returns `None` if the lock is taken and `wanted` returns false.
-fn lock_while(wanted: impl Fn() -> bool) -> Result<Option<ModeGuard>, Refusal> {
+pub(super) fn lock_while(wanted: impl Fn() -> bool) -> Result<Option<ModeGuard>, Refusal> {
     let from = owner_word::acquire_while(&OWNER, fork_generation::current(), wanted)?;
     if from == Some(PreviousOwner::LostInFork) {
         // The lost owner may have been writing it, so it is neither read nor dropped. SAFETY: this thread took the lock
@@ -195,11 +202,17 @@ impl Drop for ThreadCreation {
     }
 }
 
-/// Restores LOCK where single mode is in force; called by every hook once it is counted.
+/// Restores LOCK where single mode is in force, or confined mode and the thread may be `elsewhere`; called by every hook once it is
+/// counted.
 #[inline]
-pub(super) fn before_thread() -> Result<(), Refusal> {
-    // After the hook's addition: pairs with `reelide` of `single`. In confined mode the new thread inherits its CPU.
-    if mode() == SINGLE { before_thread_slow() } else { Ok(()) }
+pub(super) fn before_thread(elsewhere: bool) -> Result<(), Refusal> {
+    // After the hook's additions: pairs with `reelide` of `single` and `enter` of `confined`. In confined mode other threads
+    // inherit their CPU.
+    match mode() {
+        SINGLE => before_thread_slow(),
+        CONFINED if elsewhere => confined::before_thread_elsewhere(),
+        _ => Ok(()),
+    }
 }
 
 /// Waits for the lock only while single mode is in force. A thread that enters confined mode holds the lock until no

@@ -132,12 +132,13 @@ fn before_any_thread() -> Result<(), Refusal> {
         // Counted until the hook returns (Invariant 2). LOCK may still be elided: a hook leaves it so for a call that
         // creates no thread, and the forwarded function may create one anyway. A signal handler may create one before
         // the hook restores LOCK.
-        return before_thread();
+        return before_thread(false);
     }
     CREATOR.set(true);
     // SeqCst: pairs with the load in `all_hooked`.
     UNHOOKED.store(true, SeqCst);
-    before_thread()
+    // Its attributes are not seen here, and may have an affinity.
+    before_thread(true)
 }
 
 /// Restores LOCK, then calls the dynamic linker's `_dl_allocate_tls`.

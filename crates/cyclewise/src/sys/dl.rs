@@ -59,6 +59,10 @@ pub(crate) fn behind(next: Next, name: &CStr) -> *mut c_void {
     // SAFETY: Invariant 1.
     let found = unsafe { next(name.as_ptr()) };
     if is_behind(found) {
+        // The dynamic linker's own have one version, and opening it by name from another namespace damages glibc's list of objects.
+        if name.to_bytes().starts_with(b"_dl_") {
+            return found;
+        }
         let of_unit = information(found).map_or(null_mut(), |unit| {
             // SAFETY: the linker's own C string.
             let unit = unsafe { CStr::from_ptr(unit.dli_fname) };

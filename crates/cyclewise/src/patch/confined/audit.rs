@@ -1,6 +1,5 @@
-//! Checks whether a thread left confined mode's CPU; threads that the kernel made for itself may. The promise of [`enter`](super::enter) excludes it, but nothing
-//! can prevent it: `taskset -ap`, a container's cpuset, a CPU that goes offline, a thread created with its own
-//! affinity.
+//! Checks whether a thread left confined mode's CPU. The promise of [`enter`](super::enter) excludes it, but nothing
+//! can prevent it: `taskset -ap`, a container's cpuset, a CPU that goes offline. Threads that the kernel made for itself may.
 //!
 //! There are two checks. [`check`]: the calling thread is on another CPU. [`audit`]: a thread's affinity is not the one
 //! CPU. Both report a violation until the mode is entered again, and restore LOCK at once: earlier updates may be lost,

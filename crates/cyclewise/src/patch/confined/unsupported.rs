@@ -81,6 +81,19 @@ pub fn audit() -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Refuses: there is no mode to leave.
+///
+/// # Errors
+/// Always, as [`enter`].
+///
+/// # Examples
+/// ```
+/// assert!(cyclewise::patch::confined::leave().is_err()); // Nobody has entered it.
+/// ```
+pub fn leave() -> Result<(), Refusal> {
+    Err(unsupported())
+}
+
 impl Guard {
     /// The one CPU.
     #[must_use]

@@ -18,7 +18,7 @@ use crate::patch::hooks::Hooks;
 use crate::patch::mode_lock::{self, CONFINED, LOCKED, SINGLE, ThreadCreation};
 use crate::patch::tls_hooks;
 use crate::patch::units::{coordinator, operations};
-use crate::sys::thread;
+use crate::sys::{thread, thread_attributes};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 /// The hooks found in force; null before.
@@ -42,6 +42,7 @@ pub unsafe fn enable(hooks: &'static Hooks) -> Result<(), Refusal> {
     }
     // Release: pairs with the Acquire in `enabled`. A binding never changes: name lookup searches the program first and
     // libraries loaded later last.
+    thread_attributes::find();
     HOOKS.store(core::ptr::from_ref(hooks).cast_mut(), Ordering::Release);
     coordinator::coordinate();
     reelide_here()
