@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::child::{in_child, own_pids};
+use common::child::{in_child, own_pids, wait_for};
 use common::harness::{self, checks};
 use common::time_namespace;
-use cyclewise::clock::{Clock, Instant, PerTask, Upkeep, WallClock};
+use cyclewise::clock::{Clock, Instant, PerTask, System, Upkeep, WallClock};
 use std::time::Duration;
 
 fn main() {
@@ -14,6 +14,7 @@ fn main() {
     }
     harness::run(checks![
         recent_goes_on_without_the_thread,
+        recent_goes_on_without_atfork_handlers,
         the_parents_upkeep_is_dropped_at_once,
         the_upkeep_of_a_parent_with_the_same_pid_is_dropped_at_once,
         a_child_has_an_upkeep_of_its_own,
@@ -37,9 +38,13 @@ fn recent() -> Instant {
 }
 
 fn stands_still() -> bool {
-    let (recent_before, now) = (recent(), Instant::now());
+    is_kept(Clock::process())
+}
+
+fn is_kept(clock: &Clock) -> bool {
+    let (recent_before, now) = (clock.recent(), Instant::now());
     while Instant::now() == now {}
-    recent() == recent_before
+    clock.recent() == recent_before
 }
 
 fn recent_goes_on_without_the_thread() {
@@ -48,6 +53,26 @@ fn recent_goes_on_without_the_thread() {
         while start.elapsed() < Duration::from_millis(5) {}
         assert!(recent() > start, "as old as the fork");
     });
+}
+
+/// A child of clone(2), as of `_Fork`.
+fn recent_goes_on_without_atfork_handlers() {
+    static OTHER: Clock = Clock::new(System);
+    let _upkeeps = [Clock::process(), &OTHER].map(|clock| Upkeep::start(clock).unwrap());
+    while !(stands_still() && is_kept(&OTHER)) {
+        std::thread::yield_now();
+    }
+    // SAFETY: the flags of fork(2) and no pointer. The child reads clocks and leaves by _exit.
+    let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) } as i32;
+    if pid == 0 {
+        let (start, first, others) = (Instant::now(), recent(), OTHER.recent());
+        while start.elapsed() < Duration::from_millis(5) {}
+        // The twin: a word that is not on that page is copied as it was.
+        let status = i32::from(recent() <= first) | i32::from(OTHER.recent() != others) << 1;
+        // SAFETY: ends the child.
+        unsafe { libc::_exit(status) };
+    }
+    assert_eq!(wait_for(pid), Ok(()));
 }
 
 fn the_parents_upkeep_is_dropped_at_once() {

@@ -7,7 +7,7 @@
 
 use super::instant::{Instant, Reading};
 use super::order::{LoadOrdered, Order};
-use super::recent::Recent;
+use super::recent::{OF_PROCESS, Recent};
 use super::segment::{Segment, TickPosition};
 use super::source::Source;
 use super::status::{Mode, Status, StatusCells};
@@ -17,6 +17,7 @@ use super::timeline::{SegmentState, Timeline};
 use super::try_lock::TryLock;
 use super::update::Updater;
 use crate::primitive::{const_fn, global};
+use core::ptr;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 use core::time::Duration;
@@ -45,6 +46,7 @@ pub struct Clock<S = System> {
     pub(super) gap_ns: AtomicU64,
     /// The earliest time of the next attempt to end the gap.
     pub(super) retry_ns: AtomicU64,
+    /// Of other clocks than the process's.
     pub(super) recent: Recent,
     pub(super) updater: TryLock<Updater>,
 }
@@ -164,7 +166,17 @@ impl<S: Source> Clock<S> {
     /// start and end. It is never ahead of a later `now`.
     #[inline]
     pub fn recent(&self) -> Instant {
-        Instant::from_ns(self.recent.read(|| self.now().as_nanos()))
+        Instant::from_ns(self.recent_word().read(|| self.now().as_nanos()))
+    }
+
+    /// The address of the process's clock is known to the compiler, and so is then the word's.
+    #[inline(always)]
+    pub(super) fn recent_word(&self) -> &Recent {
+        if cfg!(not(loom)) && ptr::addr_eq(self, process_clock()) {
+            &OF_PROCESS.0
+        } else {
+            &self.recent
+        }
     }
 
     /// The clock's state, and the reason for it.

@@ -49,6 +49,13 @@ impl Word for AtomicU64 {
 /// A time that may be old.
 pub(super) struct Recent<W = AtomicU64>(pub(super) W);
 
+/// The word of the process's clock. It has a page of its own, which the kernel zeroes in children: those of `_Fork` and of clone(2) run no
+/// atfork handler that could, and have the word's last time for good.
+#[repr(C, align(4096))]
+pub(super) struct OwnPage(pub(super) Recent);
+
+pub(super) static OF_PROCESS: OwnPage = OwnPage(Recent(AtomicU64::new(0)));
+
 impl<W: Word> Recent<W> {
     /// The time in the word, or `now` if no thread keeps it.
     #[inline(always)]

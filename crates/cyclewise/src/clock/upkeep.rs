@@ -1,10 +1,11 @@
 //! A thread that updates a clock, for programs whose readers should not.
 
 use super::now::Clock;
-use super::recent::Recent;
+use super::recent::{OF_PROCESS, Recent};
 use super::source::Source;
 use crate::sys::fork_generation;
 use alloc::vec::Vec;
+use core::ptr::NonNull;
 use core::time::Duration;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
@@ -27,7 +28,8 @@ const ROOM: usize = 16 << 10;
 /// If the source panics, the thread ends and `recent` is `now` from then on.
 ///
 /// A child of fork(3) does not have the thread: there `recent` is `now` until the child starts its own, and dropping
-/// this does nothing.
+/// this does nothing. The same holds for a child of `_Fork` or of clone(2), which runs no atfork handlers, by the
+/// [process's clock](Clock::process) where the kernel has MADV_WIPEONFORK and pages of 4 KiB; otherwise `recent` stands still in it.
 ///
 /// # Examples
 /// ```
@@ -54,7 +56,10 @@ impl Upkeep {
     /// std's error if the thread cannot be created; out of memory. (What std allocates to create a thread, less than 16 KiB, is asked
     /// for first, since std aborts without it. It does so still where another thread takes that memory in between.)
     pub fn start<S: Source + Sync + 'static>(clock: &'static Clock<S>) -> std::io::Result<Self> {
-        crate::sys::atfork::zero_in_child(&clock.recent.0).map_err(|_| std::io::ErrorKind::OutOfMemory)?;
+        let recent = clock.recent_word();
+        crate::sys::atfork::zero_in_child(&recent.0).map_err(|_| std::io::ErrorKind::OutOfMemory)?;
+        // For children without atfork handlers. Where the kernel does not, theirs is the last time written.
+        fork_generation::wipe_in_children(NonNull::from(&OF_PROCESS).cast());
         let mut room = Vec::<u8>::new();
         room.try_reserve_exact(ROOM)
             .map_err(|_| std::io::ErrorKind::OutOfMemory)?;
@@ -65,10 +70,10 @@ impl Upkeep {
         // refuses, the thread has its creator's mask.
         let _blocked = crate::sys::signal_mask::block_signals();
         let thread = std::thread::Builder::new().name("clock".into()).spawn(move || {
-            let _last = Abandon(&clock.recent);
+            let _last = Abandon(recent);
             loop {
                 clock.refresh();
-                clock.recent.publish(|| clock.now().as_nanos());
+                recent.publish(|| clock.now().as_nanos());
                 if stopped.recv_timeout(PERIOD) != Err(RecvTimeoutError::Timeout) {
                     break;
                 }

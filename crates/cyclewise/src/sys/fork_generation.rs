@@ -27,7 +27,7 @@
 //!    number on its first word.
 #![expect(unsafe_code, reason = "a word on the page, unmapping it")]
 
-use super::{errno, mmap, process};
+use super::{auxv, errno, mmap, process};
 use core::ptr::NonNull;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -109,11 +109,21 @@ fn choose(word: &AtomicU64) -> u64 {
     }
 }
 
+/// Has the kernel zero a page of a static in children of fork. False where it does not: its pages are larger, or it does not know the
+/// advice, or the page is part of a file, as of a static that is not all zeroes.
+pub(crate) fn wipe_in_children(page: NonNull<u8>) -> bool {
+    auxv::get(libc::AT_PAGESZ) == PAGE && wipe(page)
+}
+
+fn wipe(page: NonNull<u8>) -> bool {
+    // The first must fail, or nobody looks at the advice.
+    !mmap::advise(page, PAGE, UNKNOWN_ADVICE) && mmap::advise(page, PAGE, libc::MADV_WIPEONFORK)
+}
+
 /// A page that the kernel zeroes in children of fork.
 fn wiped_page() -> Option<NonNull<u8>> {
     let page = mmap::zeroes(PAGE).ok()?;
-    // The first must fail, or nobody looks at the advice.
-    if mmap::advise(page, PAGE, UNKNOWN_ADVICE) || !mmap::advise(page, PAGE, libc::MADV_WIPEONFORK) {
+    if !wipe(page) {
         // SAFETY: mapped above, and nobody else has seen it.
         unsafe { mmap::release(page, PAGE) };
         return None;
