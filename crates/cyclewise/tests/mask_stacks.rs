@@ -114,7 +114,7 @@ fn what_the_documents_say_is_room_enough() {
 
 fn twin_a_handler_that_takes_more_is_seen() {
     let takes_more = |_: &Info, _: &Hold| {
-        let room = std::hint::black_box([1_u8; 8192]);
+        let room = std::hint::black_box([1_u8; 32768]);
         COUNT.fetch_add(u32::from(room[COUNT.load(SeqCst) as usize]), SeqCst);
     };
     // SAFETY: an atomic operation.

@@ -1196,6 +1196,7 @@ int cw_percpu_ring_pop_or_steal(struct cw_percpu_ring *ring,
  * Sets what is called when a count is misused, for the whole process; null for nothing. The count is saturated before,
  * and its object leaks. The hook is called on the thread, or in the signal handler, that misused the count. It may end the process.
  *
+ * The hook stays set: an object that contains it is not closed by dlclose, unless it has set another and no thread is in it any more.
  * This call happens before the calls of the hook that it causes.
  */
 void cw_refcount_set_hook(void (*hook)(const struct cw_refcount_misuse*));

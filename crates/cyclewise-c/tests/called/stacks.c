@@ -106,7 +106,7 @@ static char *guarded(size_t size)
 static void run(const char *twin)
 {
     /* As much as the header asks for, twice, as this may be an unoptimized build. */
-    size_t size = getauxval(AT_MINSIGSTKSZ) > 4096 ? getauxval(AT_MINSIGSTKSZ) : 4096;
+    const size_t size = getauxval(AT_MINSIGSTKSZ) ? getauxval(AT_MINSIGSTKSZ) : 16384;
     stack_t alternate = {.ss_size = size + 2 * 1024};
     alternate.ss_sp = guarded(alternate.ss_size);
     CHECK(sigaltstack(&alternate, NULL) == 0);

@@ -84,10 +84,13 @@ pub(crate) fn signal_when_asleep(thread: i32, number: i32) {
     signal::send(thread, number);
 }
 
-/// The kernel's frame on an alternate stack; kernels before 5.14 do not say.
+/// The kernel's frame on an alternate stack. Kernels before 5.14 do not say, nor do emulators; it is less than 16 KiB everywhere.
 pub(crate) fn frame_size() -> usize {
     // SAFETY: takes a number.
-    (unsafe { libc::getauxval(libc::AT_MINSIGSTKSZ) } as usize).max(4096)
+    match unsafe { libc::getauxval(libc::AT_MINSIGSTKSZ) } as usize {
+        0 => 16384,
+        size => size,
+    }
 }
 
 /// The calling thread's alternate stack, above a page that nobody may touch. It stays mapped: it may be in use at any time.
