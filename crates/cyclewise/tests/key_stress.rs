@@ -280,10 +280,8 @@ fn threads_with_stacks_64_gib_apart_are_two() {
         // SAFETY: writes the attributes.
         assert_eq!(unsafe { libc::pthread_attr_init(attributes.as_mut_ptr()) }, 0);
         // SAFETY: initialized, and a stack of its own.
-        assert_eq!(
-            unsafe { libc::pthread_attr_setstack(attributes.as_mut_ptr(), stack, SIZE) },
-            0
-        );
+        let rc = unsafe { libc::pthread_attr_setstack(attributes.as_mut_ptr(), stack, SIZE) };
+        assert_eq!(rc, 0);
         let mut thread = std::mem::MaybeUninit::uninit();
         // SAFETY: attributes, a function and what it takes.
         let rc = unsafe {

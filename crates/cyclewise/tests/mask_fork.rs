@@ -29,6 +29,7 @@ fn main() {
         fork_handlers_may_register_handlers,
         signals_in_fork_handlers_are_the_childs_own,
         a_child_takes_over_what_a_thread_was_registering,
+        a_child_takes_over_from_a_thread_with_its_own_id,
     ]);
 }
 
@@ -136,13 +137,32 @@ fn a_childs_handler_of_others_does_not_wait_for_it_either() {
     in_child(|| assert_eq!(GAVE_UP.load(SeqCst), 0, "no thread of the child owns it")).unwrap();
 }
 
+/// The calling thread's next child is process 1 of a new namespace.
+fn unshare() -> bool {
+    // SAFETY: takes a number.
+    unsafe { libc::unshare(libc::CLONE_NEWPID) == 0 }
+}
+
+/// Whether there are namespaces; prints why not. This process has one thread.
+fn may_unshare() -> bool {
+    let may = in_child(|| {
+        // SAFETY: takes a number. It fails where root may do without.
+        let _ = unsafe { libc::unshare(libc::CLONE_NEWUSER) };
+        assert!(unshare());
+    });
+    if may.is_err() {
+        println!("skipped: no namespaces of process ids here");
+        return false;
+    }
+    // SAFETY: the same.
+    let _ = unsafe { libc::unshare(libc::CLONE_NEWUSER) };
+    unshare()
+}
+
 /// Both are process 1 of a namespace. The early handler is in a child of which ours do not know yet.
 fn a_child_with_its_parents_pid_does_not_wait_either() {
-    // SAFETY: takes a number; the children of this process get a namespace.
-    let unshare = || unsafe { libc::unshare(libc::CLONE_NEWPID) } == 0;
-    // SAFETY: takes a number; this process has one thread.
-    if unsafe { libc::unshare(libc::CLONE_NEWUSER) } != 0 && !unshare() || !unshare() {
-        return println!("skipped: no namespaces here: {}", std::io::Error::last_os_error());
+    if !may_unshare() {
+        return;
     }
     // SAFETY: takes nothing.
     let pid = || unsafe { libc::getpid() };
@@ -156,6 +176,8 @@ fn a_child_with_its_parents_pid_does_not_wait_either() {
             || {
                 // The twin: a comparison of these would not tell the processes apart.
                 assert_eq!((pid(), GAVE_UP.load(SeqCst)), (1, 1));
+                // Nor do the kernel's ids of threads.
+                assert_eq!(masking::this_thread(), 1);
                 raise(libc::SIGUSR1);
                 assert_eq!(SEEN.refused(), 2);
             },
@@ -334,6 +356,41 @@ fn a_child_takes_over_what_a_thread_was_registering() {
         }
         done.store(true, SeqCst);
     });
+}
+
+/// The thread that registers is the first of a namespace, and so is each child of the threads that fork.
+fn a_child_takes_over_from_a_thread_with_its_own_id() {
+    fn register(rounds: u32) {
+        for _ in 0..rounds {
+            Signals::on(libc::SIGUSR2, &COUNT).unwrap();
+            Signals::off(libc::SIGUSR2).unwrap();
+        }
+    }
+    fn fork_into_a_namespace() -> bool {
+        let outcome = unshare().then(|| {
+            in_child(|| {
+                assert_eq!(masking::this_thread(), 1);
+                let _ = Signals::off(libc::SIGUSR2);
+                register(1);
+            })
+        });
+        outcome == Some(Ok(()))
+    }
+    if !may_unshare() {
+        return;
+    }
+    in_child(|| {
+        assert_eq!(masking::this_thread(), 1);
+        Signals::on(libc::SIGUSR1, &FLAG).unwrap();
+        for _ in 0..20 {
+            let forks = std::thread::spawn(fork_into_a_namespace);
+            while !forks.is_finished() {
+                register(1);
+            }
+            assert!(forks.join().unwrap());
+        }
+    })
+    .unwrap();
 }
 
 /// Does what dropping the copy of the parent's guard does; the child's closure cannot move it out.

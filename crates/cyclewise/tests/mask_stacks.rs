@@ -160,7 +160,7 @@ fn is_taken_by_another(mut passed: impl FnMut() -> bool) -> bool {
     unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), std::ptr::null_mut()) };
     for _ in 0..10 {
         // SAFETY: takes numbers.
-        assert_eq!(unsafe { libc::kill(libc::getpid(), signal) }, 0);
+        assert_eq!(unsafe { libc::kill(std::process::id() as i32, signal) }, 0);
         while !passed() {
             std::thread::yield_now();
         }

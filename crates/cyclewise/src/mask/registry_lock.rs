@@ -1,15 +1,12 @@
 //! The lock under which handlers are registered and removed.
 //!
 //! # States
-//! The word's low half is 0 while free, else the kernel's id of the owner's thread. Its high half grows with each
-//! acquisition.
+//! The word is 0 while free, else the name of the owner's thread ([`fork`], "Names").
 //!
 //! # Invariants
-//! 1. A thread owns the lock from the exchange that puts its id in the word until it clears the id. No other thread
-//!    replaces an id, unless the kernel says that this process has no such thread: then the owner is a thread of the
-//!    parent, in a child of fork, and makes no progress.
-//! 2. No word repeats until the high half wraps. So an exchange matches the word that was read, and not a later one of
-//!    a thread with a recycled id.
+//! 1. A thread owns the lock from the exchange that puts its name in the word until it stores 0. No other thread replaces a name,
+//!    unless it is of a thread that exists only in the parent, in a child of fork, or that has ended: it makes no progress.
+//! 2. An exchange of such a name does not match a later owner's: names are not reused ([`fork`], Invariant 2).
 //!
 //! # Fork
 //! Not held across a fork: atfork handlers of other libraries may register handlers, or wait for a thread that does. A
@@ -19,10 +16,10 @@
 //! # Priorities
 //! Waiters sleep, for a second at most; see [`waiters`](super::waiters).
 
+use super::fork;
 use super::hold::{Hold, hold};
 use super::waiters::Waiters;
 use crate::error::Refusal;
-use crate::sys::thread;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -30,8 +27,6 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 const WAIT_NS: u64 = 10_000_000;
 /// Waits before giving up. A change takes two system calls.
 const WAITS: u32 = 100;
-/// The low half.
-const THREAD: u64 = u32::MAX as u64;
 
 static WORD: AtomicU64 = AtomicU64::new(0);
 static WAITERS: Waiters = Waiters::new();
@@ -49,7 +44,7 @@ impl RegistryGuard {
     /// the section, or where it is not released for a second.
     pub(super) fn lock() -> Result<Self, Refusal> {
         let hold = hold();
-        let me = u64::from(thread::id().cast_unsigned());
+        let me = fork::me();
         for _ in 0..WAITS {
             match WAITERS.wait(WAIT_NS, || take(me)) {
                 Some(true) => return Ok(Self { _hold: hold }),
@@ -64,30 +59,27 @@ impl RegistryGuard {
 
 /// True if this call took the lock; false if the thread already owns it; `None` while another thread does.
 fn take(me: u64) -> Option<bool> {
-    let word = WORD.load(Relaxed);
-    match word & THREAD {
-        0 => exchange(word, me).then_some(true),
-        thread => (thread == me).then_some(false),
+    match WORD.load(Relaxed) {
+        0 => exchange(0, me).then_some(true),
+        owner => (owner == me).then_some(false),
     }
 }
 
 /// Takes it from a thread that does not exist (Invariant 1).
 fn take_over(me: u64) -> bool {
-    let word = WORD.load(Relaxed);
-    let thread = (word & THREAD) as u32;
-    thread != 0 && thread::is_gone(thread.cast_signed()) && exchange(word, me)
+    let owner = WORD.load(Relaxed);
+    (fork::is_of_a_parent(owner) || fork::has_ended(owner)) && exchange(owner, me)
 }
 
-fn exchange(word: u64, me: u64) -> bool {
-    let next = (word & !THREAD).wrapping_add(THREAD + 1) | me;
+fn exchange(owner: u64, me: u64) -> bool {
     // Acquire: pairs with the Release in `drop`.
-    WORD.compare_exchange(word, next, Acquire, Relaxed).is_ok()
+    WORD.compare_exchange(owner, me, Acquire, Relaxed).is_ok()
 }
 
 impl Drop for RegistryGuard {
     fn drop(&mut self) {
         // Release: pairs with the Acquire in `exchange`. Only the owner changes the word (Invariant 1).
-        WAITERS.wake_after(|| WORD.store(WORD.load(Relaxed) & !THREAD, Release));
+        WAITERS.wake_after(|| WORD.store(0, Release));
     }
 }
 
@@ -95,26 +87,24 @@ impl Drop for RegistryGuard {
 mod tests {
     use super::*;
 
-    /// The state in a child of fork whose parent had another thread changing handlers. No thread has this id: the
-    /// kernel's are below 2^22 (`PID_MAX_LIMIT`).
     #[test]
     fn a_thread_that_is_not_there_is_taken_over_and_others_are_not() {
-        let gone = THREAD / 2;
+        let gone = std::thread::spawn(fork::me).join().unwrap();
+        // The kernel still knows a joined thread for a moment.
+        while !fork::has_ended(gone) {
+            std::thread::yield_now();
+        }
         // No other test changes handlers meanwhile: those that do run in their own processes.
         WORD.store(gone, Relaxed);
         drop(RegistryGuard::lock().unwrap());
-        let word = WORD.load(Relaxed);
-        assert_eq!(word & THREAD, 0);
-        assert!(word > THREAD, "counted");
+        assert_eq!(WORD.load(Relaxed), 0);
         // The twin: the word has changed since it was read, so it is not taken over.
-        WORD.store(word + THREAD + 1 + gone, Relaxed);
-        assert!(!exchange(gone, 1) && take(1).is_none());
-        WORD.store(word, Relaxed);
+        assert!(!exchange(gone, fork::me()));
         // A lock that this thread owns is neither waited for nor taken over.
         let changing = RegistryGuard::lock().unwrap();
-        assert!(RegistryGuard::lock().is_err() && take(1).is_none() && !take_over(1));
+        assert!(RegistryGuard::lock().is_err() && take(gone).is_none() && !take_over(gone));
         drop(changing);
-        assert_eq!(take(1), Some(true));
+        assert_eq!(take(fork::me()), Some(true));
         WORD.store(0, Relaxed);
     }
 }
