@@ -74,7 +74,7 @@ fn twin_a_handler_without_the_flag_runs_on_the_threads_own() {
 fn a_replay_runs_on_the_stack_of_the_release() {
     let signal = libc::SIGRTMIN();
     register(signal);
-    use_alternate_stack(frame_size() + 2048);
+    use_alternate_stack(frame_size() + room());
     let hold = mask::hold();
     (0..40).for_each(|value| queue(signal, value));
     assert!(mask::overflows() > 0 && WHERE.load(SeqCst) == 0);
@@ -85,12 +85,20 @@ fn a_replay_runs_on_the_stack_of_the_release() {
     assert!(!mask::is_held() && kernel_mask().is_empty());
 }
 
-/// Twice as much as [`Signals`] says, as this may be an unoptimized build.
+/// Twice as much as [`Signals`] says, as this may be an unoptimized build; a sanitizer's frames are larger.
+fn room() -> usize {
+    // SAFETY: a C string.
+    match unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__asan_init".as_ptr()) }.is_null() {
+        true => 2 * 700,
+        false => 16384,
+    }
+}
+
 fn what_the_documents_say_is_room_enough() {
     Signals::on(libc::SIGUSR1, &FLAG).unwrap();
     Signals::on(libc::SIGUSR2, &COUNT).unwrap();
     Signals::on(libc::SIGRTMIN(), &SEEN).unwrap();
-    use_alternate_stack(frame_size() + 2 * 700);
+    use_alternate_stack(frame_size() + room());
     raise(libc::SIGUSR1);
     raise(libc::SIGUSR2);
     assert!(FLAG.load(SeqCst) && COUNT.load(SeqCst) == 1);
@@ -119,7 +127,7 @@ fn twin_a_handler_that_takes_more_is_seen() {
     };
     // SAFETY: an atomic operation.
     unsafe { Signals::call(libc::SIGUSR1, takes_more) }.unwrap();
-    use_alternate_stack(frame_size() + 2 * 700);
+    use_alternate_stack(frame_size() + room());
     assert_eq!(in_child(|| raise(libc::SIGUSR1)), Err(End::Signal(libc::SIGSEGV)));
     // It is the room.
     use_alternate_stack(frame_size() + 65536);
