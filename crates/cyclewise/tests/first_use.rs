@@ -16,13 +16,15 @@ use common::signal::raise;
 use cyclewise::clock::{Clock, Instant, PerTask, UnixAnchor, Upkeep, WallClock};
 use cyclewise::error::Refusal;
 use cyclewise::lock::SpinLock;
-use cyclewise::mask::{self, Masked, Signals};
+use cyclewise::mask::{self, Masked, Polled, Signals};
 use cyclewise::percpu::{self, Counter, FreeList, PerCpu, Ref, Ring, Slot, Stack};
 use cyclewise::refs::rcuref::Rcuref;
 use cyclewise::refs::{Arc, LockRef, Refcount};
 use std::hint::black_box;
+use std::os::fd::AsFd;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering::SeqCst};
+use std::time::Duration;
 
 /// The next allocation is interrupted by SIGUSR1.
 static INTERRUPT: AtomicBool = AtomicBool::new(false);
@@ -300,6 +302,13 @@ fn without_memory_errors_are_returned() {
     assert!(called.is_err());
     let started = without_memory(|| Upkeep::start(Clock::process()));
     assert_eq!(started.map(drop).unwrap_err().kind(), std::io::ErrorKind::OutOfMemory);
+    let (input, hold) = (std::io::stdin(), mask::hold());
+    let mut polled = [Polled::new(input.as_fd(), libc::POLLIN)];
+    assert_eq!(
+        without_memory(|| hold.wait(&mut polled, Some(Duration::ZERO))),
+        Err(Refusal::NoMemory)
+    );
+    drop(hold);
     // With memory all go on.
     COUNTER.add(1);
     Signals::on(libc::SIGUSR2, &NOTED).unwrap();

@@ -74,10 +74,12 @@ impl Hold {
     /// Not for handlers: there every signal is blocked, so none would end the sleep.
     ///
     /// # Errors
-    /// Those of ppoll: EINVAL, ENOMEM. Those of rt_sigprocmask if a filter refuses it: then this did not sleep.
+    /// Those of ppoll: EINVAL, ENOMEM. [`NoMemory`](Refusal::NoMemory) for a copy of `fds`. Those of rt_sigprocmask if a filter refuses it: then this did not sleep.
     pub fn wait(&self, fds: &mut [Polled<'_>], timeout: Option<Duration>) -> Result<Woken, Refusal> {
         // Before signals are blocked, because this may allocate.
-        let mut inner: alloc::vec::Vec<_> = fds.iter().map(|polled| polled.inner).collect();
+        let mut inner = alloc::vec::Vec::new();
+        inner.try_reserve_exact(fds.len()).map_err(|_| Refusal::NoMemory)?;
+        inner.extend(fds.iter().map(|polled| polled.inner));
         let before = signal_mask::block()?;
         let woken = if thread_mask().is_pending() {
             Ok(Woken::Signal)

@@ -21,7 +21,7 @@ const NAME_AT: usize = 19;
 /// the next, and stops at one that has just left. Compare the length with [`count`] afterwards. The caller is never missing.
 ///
 /// # Errors
-/// Where `/proc` is not mounted, or a filter forbids reading it. [`Refusal::ForeignProc`] where the caller is not listed.
+/// Where `/proc` is not mounted, or a filter forbids reading it. [`Refusal::NoMemory`]. [`Refusal::ForeignProc`] where the caller is not listed.
 pub(crate) fn list() -> Result<Vec<i32>, Refusal> {
     let flags = libc::O_RDONLY | libc::O_DIRECTORY;
     let folder = File::open_for(c"/proc/self/task", flags, "open /proc/self/task")?;
@@ -37,6 +37,7 @@ pub(crate) fn list() -> Result<Vec<i32>, Refusal> {
             let length = usize::from(u16::from_ne_bytes([length[0], length[1]]));
             let Some(record) = records.get(..length) else { break };
             if let Some(tid) = record.get(NAME_AT..).and_then(number) {
+                tids.try_reserve(2).map_err(|_| Refusal::NoMemory)?; // One is for the caller.
                 tids.push(tid);
             }
             records = &records[length.max(1)..];
