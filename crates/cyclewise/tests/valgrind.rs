@@ -1,4 +1,5 @@
-//! Changes of the text under Valgrind, which executes translations of it: this program runs itself under its `none` tool.
+//! Changes of the text under Valgrind, which executes translations of it, and held signals there: this program runs itself under its
+//! `none` tool.
 #![cfg_attr(
     not(all(target_arch = "x86_64", target_env = "gnu")),
     allow(
@@ -13,8 +14,10 @@ mod common;
 use common::harness::{self, Check, checks};
 use common::text::poke;
 use cyclewise::atomic::{AtomicUsize, Ordering};
+use cyclewise::mask::{self, Signals};
 use cyclewise::patch::{self, Prefix, sites};
 use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicU64;
 
 cyclewise::static_key! {
     static KEY: StaticKey = false;
@@ -26,6 +29,7 @@ const CHECKS: &[Check] = checks![
     a_key_changes_what_runs,
     a_key_changes_what_runs_beside_a_thread,
     the_mode_comes_and_goes,
+    a_hold_ends_however_many_signals_arrive_in_it,
     twin_text_that_valgrind_is_not_told_of,
 ];
 
@@ -102,6 +106,21 @@ fn the_mode_comes_and_goes() {
         assert_eq!(COUNTER.load(Ordering::Relaxed), 2001 * round);
         patch::reelide().unwrap();
     }
+}
+
+/// Valgrind does not keep to the mask that a handler leaves in its frame, by which the kernel keeps what a hold has no room for.
+fn a_hold_ends_however_many_signals_arrive_in_it() {
+    static RAN: AtomicU64 = AtomicU64::new(0);
+    let signal = libc::SIGRTMIN() + 3;
+    Signals::on(signal, &RAN).unwrap();
+    let hold = mask::hold();
+    for _ in 0..40 {
+        // SAFETY: takes a number.
+        assert_eq!(unsafe { libc::raise(signal) }, 0);
+    }
+    drop(hold);
+    let ran = RAN.load(Ordering::Relaxed);
+    assert!(ran > 0 && ran + mask::lost() == 40, "{ran} ran, {} lost", mask::lost());
 }
 
 /// A constant in the text.

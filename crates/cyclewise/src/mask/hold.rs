@@ -175,7 +175,8 @@ pub fn overflows() -> u64 {
 
 /// How many signals of the calling thread were lost. This needs foreign code that unblocks signals repeatedly inside a
 /// hold, until no room is left, and a kernel that then refuses to requeue one: because of a filter (seccomp), or
-/// because the user's limit on queued signals was reached for a second.
+/// because the user's limit on queued signals was reached for a second. Or it needs an environment that does not keep to the mask of a
+/// signal's frame: under Valgrind a hold loses the real-time signals for which it has no room.
 ///
 /// # Examples
 /// ```

@@ -27,7 +27,7 @@
 //!
 //! When the room for records runs out, the kernel keeps the signal: it is blocked in the thread's real mask until the
 //! release ([`overflows`] counts this). Do not save that mask, spawn a thread or call exec inside such a hold: each
-//! copies it.
+//! copies it. Valgrind does not do that: further real-time signals of the hold are [`lost`], and counted.
 //!
 //! # Calls that block
 //! A held signal still interrupts a blocking system call. With [`Signals::on`] the kernel restarts calls that can be

@@ -20,6 +20,8 @@
 //! 5. The kernel blocks further signals before the ring is full ([`BLOCK_AT`]), so an arriving signal finds room, and
 //!    order is kept: the ring first, then the kernel's queue. The remaining room is for signals that a foreign frame
 //!    lets through, when its end restores its own mask.
+//!    An environment that does not keep to a frame's mask (Valgrind) delivers a requeued signal again at once, before mainline can go on.
+//!    So requeues are counted: past [`REQUEUES`] in one hold a signal for which there is no room is lost.
 //! 6. A handler that ends with a larger `depth` than it began with kept a hold: no other handler runs until that hold is
 //!    released.
 //! 7. Nothing here depends on the stack. A frame may be on an alternate one, and a replay on that of whoever releases.
@@ -46,6 +48,10 @@ const STUCK: u32 = u32::MAX;
 const HANDLER: u32 = 1 << 30;
 /// The number of records at which the kernel keeps further signals (Invariant 5).
 pub(super) const BLOCK_AT: u32 = CAPACITY - 2;
+
+/// Requeues in one hold. Each needs foreign code that unblocks the signal inside the hold, or an environment that does not keep to
+/// masks (Invariant 5), which then takes some tens of milliseconds to show.
+pub(super) const REQUEUES: u32 = 1000;
 
 /// The environment of a thread's mask: the program's handlers and the kernel, or stand-ins in the models.
 pub(super) trait Env {
@@ -77,6 +83,8 @@ pub(super) struct ThreadMask {
     pub(super) name: AtomicU64,
     /// Fork handlers in progress.
     pub(super) forking: AtomicU32,
+    /// Requeues since signals were last delivered.
+    requeues: AtomicU32,
     ring: PendingRing,
 }
 
@@ -95,8 +103,14 @@ impl ThreadMask {
             before_fork: AtomicU64::new(0),
             name: AtomicU64::new(0),
             forking: AtomicU32::new(0),
+            requeues: AtomicU32::new(0),
             ring: PendingRing::new(),
         }
+    }
+
+    #[cfg(test)]
+    pub(super) fn forget_requeues(&self) {
+        self.requeues.store(0, Relaxed);
     }
 
     #[cfg(test)]
@@ -205,6 +219,7 @@ impl ThreadMask {
             compiler_fence(SeqCst);
             env.step();
             self.pending.store(0, Relaxed);
+            self.requeues.store(0, Relaxed);
             compiler_fence(SeqCst);
             env.step();
             while let Some(info) = self.ring.pop(|| env.step()) {
@@ -287,8 +302,10 @@ impl ThreadMask {
         let mut keep = 0;
         if !self.ring.push(info, || env.step_in_frame()) {
             // Foreign code unblocked signals repeatedly in one hold. Requeueing puts this one behind others of its
-            // number, but does not lose it.
-            if !env.requeue(info) {
+            // number, but does not lose it. Relaxed: one thread; frames that interrupt this one may count one less.
+            let requeues = self.requeues.load(Relaxed);
+            self.requeues.store(requeues.saturating_add(1), Relaxed);
+            if requeues >= REQUEUES || !env.requeue(info) {
                 self.lost.fetch_add(1, Relaxed);
             }
             keep = info.bit();

@@ -49,7 +49,7 @@ pub(super) fn every_plan<P: Protocol>(frames: Frames) -> (u32, BTreeMap<&'static
                     let with_two = try_one(&[(first, a, 1), (second, b, 2)]);
                     // Frames that interrupt frames take many more steps; only nearby ones matter.
                     let last = match frames {
-                        Frames::BlockAll => with_two,
+                        Frames::BlockAll | Frames::KeepToNoMask => with_two,
                         Frames::BlockTheirOwn => with_two.min(second + 16),
                     };
                     for third in second..last {
@@ -136,6 +136,27 @@ fn nothing_is_lost_where_the_block_is_undone() {
     values.sort_unstable();
     assert!(values.iter().copied().eq(0..u64::from(2 * CAPACITY)), "{values:?}");
     assert_eq!(kernel.wrong.get(), None);
+}
+
+/// Twenty signals in one hold, where nobody keeps to the mask of a frame: what is delivered and what is wrong.
+pub(super) fn held_where_no_mask_is_kept_to<P: Protocol>() -> (P, usize, Verdict) {
+    let thread = P::new();
+    let plan: Vec<Sent> = (0..20).map(|value| (1, 34, value)).collect();
+    let kernel = Kernel::with(&thread, &plan, Frames::KeepToNoMask);
+    kernel.section(false);
+    kernel.step();
+    let delivered = kernel.delivered.borrow().len();
+    let verdict = kernel.wrong.get().map_or(Ok(()), Err);
+    (thread, delivered, verdict)
+}
+
+#[test]
+fn what_nobody_keeps_is_lost_and_counted() {
+    let (thread, delivered, verdict) = held_where_no_mask_is_kept_to::<ThreadMask>();
+    assert_eq!(verdict, Ok(()));
+    assert_eq!(delivered, CAPACITY as usize);
+    assert_eq!(thread.lost(), 20 - u64::from(CAPACITY));
+    assert!(!thread.is_held() && !thread.is_pending());
 }
 
 #[test]

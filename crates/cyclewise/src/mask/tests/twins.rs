@@ -1,9 +1,9 @@
 //! The models' own test: faulty twins of the protocol, each caught by the plans that the right one passes.
 
 use super::kernel::{Frames, Protocol};
-use super::models::{every_plan, kept_hold};
+use super::models::{every_plan, held_where_no_mask_is_kept_to, kept_hold};
 use crate::mask::siginfo::Info;
-use crate::mask::thread_mask::Env;
+use crate::mask::thread_mask::{Env, ThreadMask};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
@@ -187,4 +187,35 @@ fn a_replay_that_looks_at_no_hold_runs_handlers_in_one() {
 fn a_frame_that_records_over_anothers_record_loses_it() {
     assert!(!caught::<RECORD_OF_AN_OLD_END>(Frames::BlockAll));
     assert!(caught::<RECORD_OF_AN_OLD_END>(Frames::BlockTheirOwn));
+}
+
+/// The protocol with as many requeues as there are frames.
+struct RequeuesForEver(ThreadMask);
+
+impl Protocol for RequeuesForEver {
+    fn new() -> Self {
+        Self(ThreadMask::new())
+    }
+    fn hold(&self, env: &impl Env) {
+        self.0.hold(env);
+    }
+    fn release(&self, env: &impl Env) {
+        self.0.release(env);
+    }
+    fn arrive(&self, info: &Info, ours: u64, mask: &mut u64, env: &impl Env) {
+        self.0.forget_requeues();
+        self.0.arrive(info, ours, mask, env);
+    }
+    fn is_held(&self) -> bool {
+        self.0.is_held()
+    }
+    fn is_pending(&self) -> bool {
+        self.0.is_pending()
+    }
+}
+
+#[test]
+fn twin_a_signal_that_is_requeued_for_ever_lets_mainline_do_nothing() {
+    let (_, _, verdict) = held_where_no_mask_is_kept_to::<RequeuesForEver>();
+    assert_eq!(verdict, Err("a signal that is delivered for ever"));
 }
