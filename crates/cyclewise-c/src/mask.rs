@@ -87,7 +87,8 @@ pub extern "C" fn cw_mask_replay() {
 
 /// Sleeps, under a hold, until a descriptor is ready, a signal is recorded, or `timeout_ns` nanoseconds have passed; -1 for no limit.
 /// Returns at once if a signal is already recorded, which no test before a poll(2) ensures. The handlers run at the release.
-/// `polled` are poll(2)'s, and a negative descriptor is left out. Not for handlers.
+/// `polled` are poll(2)'s, and a negative descriptor is left out. Not for handlers. No cancellation point: pthread_cancel(3) does not end
+/// the sleep, a signal does.
 ///
 /// Returns 0 and sets `*woken` to an enum cw_mask_woken and `*ready` to the number of descriptors, or why it did not sleep.
 /// CW_REFUSED_ARGUMENT without a hold, or without an array.
