@@ -438,6 +438,9 @@ fn bolt_loses_nothing() {
     let Some(bolt) = tools.into_iter().find(is_there) else {
         return println!("skipped: no llvm-bolt here; apt-get install bolt-16");
     };
+    if std::env::var("RUSTFLAGS").is_ok_and(|flags| flags.contains("sanitizer")) {
+        return println!("skipped: BOLT refuses programs with a sanitizer");
+    }
     let program = refused::Library::get().link("bolt", &["-O", "-Clink-arg=-Wl,-q"], PROGRAM);
     let moved = program.with_extension("moved");
     let run = |command: &mut std::process::Command| {
