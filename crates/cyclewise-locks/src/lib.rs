@@ -13,5 +13,10 @@ pub mod emulator;
 pub mod error;
 pub mod forecast;
 pub mod image;
+#[cfg(test)]
+#[path = "../../../fuzz/mangle.rs"]
+mod mangle;
+#[cfg(test)]
+mod mangled;
 pub mod profile;
 mod sys;

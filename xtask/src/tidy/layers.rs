@@ -196,6 +196,7 @@ pub(super) const PACKAGES: &[Package] = &[
             ("emulator", &["counts", "sys", "error"]),
             ("profile", &["counts", "image", "decode", "class"]),
             ("forecast", &["profile", "counts"]),
+            ("mangled", &["class", "emulator"]),
         ]),
     },
     Package {

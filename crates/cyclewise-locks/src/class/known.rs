@@ -88,7 +88,12 @@ impl Table {
         let refuse = |at: usize, why: &str| {
             let line = 1 + text[..at.min(text.len())].matches('\n').count();
             // One line, whatever the parser says.
-            let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
+            let is_between = |c: char| c.is_whitespace() || c.is_control();
+            let why = why
+                .split(is_between)
+                .filter(|w| !w.is_empty())
+                .collect::<Vec<_>>()
+                .join(" ");
             Error::usage(format!(
                 "{name}:{line}: bad table of known functions: {why}; see the head of the built-in table for what an entry is"
             ))
