@@ -2,7 +2,8 @@
 //! known functions. And readers that owe something, which the harness must find.
 
 use crate::class::known::Table;
-use crate::mangle::{Owes, hold, tried};
+use crate::emulator::read_image;
+use crate::mangle::{Owes, hold, one, tried};
 use std::time::Duration;
 
 fn refusals(read: impl Fn(&[u8]) -> Result<usize, String> + Send + 'static) -> String {
@@ -65,4 +66,114 @@ fn tables_of_known_functions() {
             Ok(table.function("je_arena::lock<T>", "/lib/libjemalloc.so.2"))
         },
     );
+}
+
+/// A file as the plugin makes it, with a record of each kind.
+fn counts() -> Vec<u8> {
+    use crate::emulator::layout as l;
+    use std::mem::{offset_of, size_of};
+    let mut file = vec![0; size_of::<l::Header>()];
+    let add = |file: &mut Vec<u8>, head: usize, size: usize, fields: &[(usize, u64)]| {
+        let at = file.len();
+        file.resize(at + size, 0);
+        let next = file[head..head + 8].to_vec();
+        file[at..at + 8].copy_from_slice(&next);
+        file[head..head + 8].copy_from_slice(&(at as u64).to_le_bytes());
+        for (field, value) in fields {
+            file[at + field..][..8].copy_from_slice(&value.to_le_bytes());
+        }
+        at
+    };
+    file[..8].copy_from_slice(&l::MAGIC.to_le_bytes());
+    file[offset_of!(l::Header, arch)] = l::ARCH_X86_64 as u8;
+    for n in 0..3 {
+        let thread = add(
+            &mut file,
+            offset_of!(l::Header, threads),
+            size_of::<l::Thread>(),
+            &[(8, n), (32, 1000)],
+        );
+        let counts = thread + offset_of!(l::Thread, counts);
+        add(
+            &mut file,
+            counts,
+            size_of::<l::CountBlock>(),
+            &[(8, 0), (16, 5), (24, 7)],
+        );
+        let calls = thread + offset_of!(l::Thread, calls);
+        add(&mut file, calls, size_of::<l::CallBlock>(), &[(8, 1), (16, 3)]);
+        add(
+            &mut file,
+            offset_of!(l::Header, sites),
+            size_of::<l::Site>(),
+            &[(8, n), (16, 0x1000 + n)],
+        );
+    }
+    let path = offset_of!(l::Mapping, path);
+    add(
+        &mut file,
+        offset_of!(l::Header, mappings),
+        size_of::<l::Mapping>(),
+        &[(path, 4), (path + 8, 0x2f2f_2f2f)],
+    );
+    add(
+        &mut file,
+        offset_of!(l::Header, blocks),
+        size_of::<l::SiteBlock>(),
+        &[(8, 0), (16, 2)],
+    );
+    let words = offset_of!(l::Header, words);
+    add(
+        &mut file,
+        words,
+        size_of::<l::WordTable>() + 4 * size_of::<l::Word>(),
+        &[(8, 4), (16, 0x5000), (32, 1 << 32)],
+    );
+    file
+}
+
+#[test]
+fn counts_of_the_plugin() {
+    let good = counts();
+    let read = read_image(&good).unwrap().process;
+    assert_eq!((read.threads.len(), read.sites.len(), read.mappings.len()), (3, 3, 1));
+    hold(&[&good], Owes::default(), |bytes| {
+        let image = read_image(bytes).ok_or("no counts")?;
+        for site in &image.process.sites {
+            let w = site.words;
+            assert_eq!(w.private + w.shared + w.unknown, site.total());
+        }
+        Ok(image)
+    });
+}
+
+#[test]
+fn threads_that_all_name_one_list_take_no_more_memory_than_one() {
+    use crate::emulator::layout as l;
+    use std::mem::{offset_of, size_of};
+    let mut good = counts();
+    // The list that the first thread names: its blocks are before all threads that follow.
+    let block = size_of::<l::CountBlock>();
+    let list = good.len();
+    for n in 0..500 {
+        let before = if n == 0 { 0 } else { good.len() - block };
+        good.extend_from_slice(&(before as u64).to_le_bytes());
+        good.extend_from_slice(&(n as u64 * 64).to_le_bytes());
+        good.extend_from_slice(&1u64.to_le_bytes().repeat(64));
+    }
+    let last = good.len() - block;
+    assert!(list <= last);
+    for _ in 0..3000 {
+        let at = good.len();
+        let head = offset_of!(l::Header, threads);
+        let next = good[head..head + 8].to_vec();
+        good.resize(at + size_of::<l::Thread>(), 0);
+        good[at..at + 8].copy_from_slice(&next);
+        good[head..head + 8].copy_from_slice(&(at as u64).to_le_bytes());
+        good[at + offset_of!(l::Thread, counts)..][..8].copy_from_slice(&(last as u64).to_le_bytes());
+    }
+    let read = one(&good, &Owes::default(), &|bytes| {
+        read_image(bytes).ok_or_else(String::new)
+    });
+    assert!(matches!(read, Ok(Some(_))), "{:?}", read.err());
 }

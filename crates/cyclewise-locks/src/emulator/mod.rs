@@ -30,7 +30,7 @@ mod find;
 mod folder;
 #[path = "../../plugin/layout.rs"]
 #[allow(dead_code, unreachable_pub, reason = "shared with the plugin, which uses more of it")]
-mod layout;
+pub(crate) mod layout;
 mod plugin;
 #[path = "../../plugin/program.rs"]
 #[allow(dead_code, unreachable_pub, reason = "shared with the plugin, which uses more of it")]

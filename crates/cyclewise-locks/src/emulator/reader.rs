@@ -5,6 +5,7 @@
 
 use super::layout::{self, Header};
 use crate::counts::{Arch, End, Mapping, Process, Site, SystemCall, Thread, Words};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::mem::offset_of;
@@ -31,12 +32,17 @@ const ABSURD: u64 = 1 << 47;
 
 /// The file's bytes.
 #[derive(Clone, Copy)]
-struct File<'a>(&'a [u8]);
+struct File<'a> {
+    bytes: &'a [u8],
+    /// Bytes that records may still take. Those of a whole file lie beside each other; in a damaged one a thousand threads may name one
+    /// list, and records may overlap.
+    left: &'a Cell<usize>,
+}
 
 impl<'a> File<'a> {
     fn bytes(self, at: u64, len: usize) -> Option<&'a [u8]> {
         let at = usize::try_from(at).ok()?;
-        self.0.get(at..at.checked_add(len)?)
+        self.bytes.get(at..at.checked_add(len)?)
     }
 
     fn long(self, at: u64, field: usize) -> Option<u64> {
@@ -54,9 +60,18 @@ impl<'a> File<'a> {
         bytes.first_chunk().map(|b| u32::from_le_bytes(*b))
     }
 
+    /// Whether there is a record at `at` that may be read; counts it.
+    fn record(self, at: u64, size: usize) -> bool {
+        let is_whole = self.bytes(at, size).is_some() && self.left.get() >= size;
+        if is_whole {
+            self.left.set(self.left.get() - size);
+        }
+        is_whole
+    }
+
     /// The offsets of a list's records of `size` bytes, from the head on. `next` is at the start of each.
     fn list(self, head: u64, size: usize) -> impl Iterator<Item = u64> + use<'a> {
-        let whole = move |at: u64| (at != 0 && self.bytes(at, size).is_some()).then_some(at);
+        let whole = move |at: u64| (at != 0 && self.record(at, size)).then_some(at);
         // Each record was there when the next one was put before it.
         std::iter::successors(whole(head), move |at| {
             let next = self.long(*at, 0)?;
@@ -88,7 +103,8 @@ struct Tally {
 
 /// Reads an image; none where the file is not one.
 pub fn read_image(bytes: &[u8]) -> Option<Image> {
-    let file = File(bytes);
+    let left = Cell::new(bytes.len());
+    let file = File { bytes, left: &left };
     if file.long(0, offset_of!(Header, magic))? != layout::MAGIC {
         return None;
     }
@@ -313,7 +329,7 @@ fn add_words(file: File<'_>, head: u64, tallies: &mut BTreeMap<u32, Tally>) {
         }
         for slot in 0..u64::from(capacity) {
             let at = table + size_of::<WordTable>() as u64 + slot * size_of::<W>() as u64;
-            if file.bytes(at, size_of::<W>()).is_none() {
+            if !file.record(at, size_of::<W>()) {
                 break;
             }
             if file.long(at, offset_of!(W, address)).is_none_or(|a| a == 0) {
