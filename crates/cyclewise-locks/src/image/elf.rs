@@ -1,10 +1,10 @@
 //! What is needed of an ELF file: segments, symbols, its build id, and where its debug information is.
 
 use super::reader::{Bounded, Reader, Reason};
-use super::symbols::Symbols;
+use super::symbols::{Ends, Symbols};
 use crate::counts::Arch;
 use object::elf::{self, FileHeader64, SectionHeader64};
-use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, SectionTable};
+use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, SectionTable, Sym};
 use object::read::{CompressedData, CompressionFormat};
 use object::{Endianness, ReadRef};
 use std::sync::Arc;
@@ -188,31 +188,34 @@ impl<'a> Elf<'a> {
         let (Some(strings), Ok(entries)) = (strings, entries) else {
             return symbols;
         };
+        symbols = Symbols::with_names(strings);
+        let ends = Ends::new(strings);
+        let mut entries: Vec<_> = entries.iter().collect();
+        entries.sort_by_key(|e| e.st_name(self.endian));
         for entry in entries {
-            self.add(&mut symbols, entry, strings);
+            self.add(&mut symbols, entry, strings, &ends);
         }
         symbols.sort();
         symbols
     }
 
-    fn add(&self, symbols: &mut Symbols, entry: &elf::Sym64<Endianness>, strings: &[u8]) {
-        use object::read::elf::Sym as _;
+    fn add(&self, symbols: &mut Symbols, entry: &elf::Sym64<Endianness>, strings: &[u8], ends: &Ends<'_>) {
         let kind = entry.st_type();
         // Functions in assembly may have no type.
         let is_code = kind == elf::STT_FUNC || kind == elf::STT_GNU_IFUNC || kind == elf::STT_NOTYPE;
         if !is_code || entry.is_undefined(self.endian) || entry.st_value(self.endian) == 0 {
             return;
         }
-        let Some(rest) = strings.get(entry.st_name(self.endian) as usize..) else {
+        let start = entry.st_name(self.endian) as usize;
+        let Some(name) = ends.of(start).map(|end| start..end) else {
             return;
         };
-        let name = &rest[..rest.iter().position(|b| *b == 0).unwrap_or(0)];
         let is_in_code = self
             .sections
             .section(object::SectionIndex(usize::from(entry.st_shndx(self.endian).0)))
             .is_ok_and(|s| s.sh_flags(self.endian).contains(elf::SHF_EXECINSTR));
         // `$x` and `$d` are AArch64's marks of code and data.
-        if !is_in_code || name.is_empty() || name.starts_with(b"$") {
+        if !is_in_code || name.is_empty() || strings[start] == b'$' {
             return;
         }
         let rank = u8::from(kind == elf::STT_NOTYPE) * 4

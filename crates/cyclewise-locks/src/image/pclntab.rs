@@ -3,7 +3,7 @@
 //! # References
 //! `src/internal/abi/symtab.go` and `src/debug/gosym/pclntab.go` of Go, for the formats of Go 1.18 and 1.20.
 
-use super::symbols::Symbols;
+use super::symbols::{Ends, Symbols};
 
 /// Magic numbers of Go 1.18 and of Go 1.20 and later.
 const MAGICS: [u32; 2] = [0xffff_fff0, 0xffff_fff1];
@@ -25,16 +25,21 @@ pub(super) fn functions(table: &[u8], text: Option<u64>) -> Option<Symbols> {
         start => start,
     };
     let names = usize::try_from(field(3)?).ok()?;
+    let strings = table.get(names..usize::try_from(field(4)?).ok()?)?;
     let entries = usize::try_from(field(7)?).ok()?;
-    let mut symbols = Symbols::default();
+    let mut found = Vec::new();
     for n in 0..usize::try_from(count).ok()? {
         let at = entries.checked_add(n * 8)?;
         let (entry, next) = (number(table, at, 4)?, number(table, at + 8, 4)?);
         let data = entries.checked_add(usize::try_from(number(table, at + 4, 4)?).ok()?)?;
-        let name = names.checked_add(usize::try_from(number(table, data.checked_add(4)?, 4)?).ok()?)?;
-        let rest = table.get(name..)?;
-        let end = rest.iter().position(|b| *b == 0)?;
-        symbols.add(start.wrapping_add(entry), next.saturating_sub(entry), &rest[..end], 0);
+        let name = usize::try_from(number(table, data.checked_add(4)?, 4)?).ok()?;
+        found.push((name, start.wrapping_add(entry), next.saturating_sub(entry)));
+    }
+    let mut symbols = Symbols::with_names(strings);
+    let ends = Ends::new(strings);
+    found.sort_unstable();
+    for (name, address, size) in found {
+        symbols.add(address, size, name..ends.of(name)?, 0);
     }
     symbols.sort();
     Some(symbols)

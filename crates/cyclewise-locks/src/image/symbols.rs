@@ -1,4 +1,10 @@
 //! Functions by address.
+//!
+//! Names stay where the file has them, in one table: many functions of a broken file may claim one long name, and copies of it would
+//! fill the memory.
+
+use std::cell::Cell;
+use std::ops::Range;
 
 /// Functions with their addresses, sizes and names.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +36,36 @@ pub struct Function {
 /// How many symbols before an address may lie inside of the function that has it.
 const NESTED: usize = 16;
 
+/// Underscores in front of a name that are counted.
+const UNDERSCORES: usize = 16;
+
+/// Ends of names in a table of strings: asked for in the order of their starts, they are found in one pass.
+pub(super) struct Ends<'a> {
+    strings: &'a [u8],
+    /// The name that was found last.
+    last: Cell<(usize, usize)>,
+}
+
+impl<'a> Ends<'a> {
+    pub(super) fn new(strings: &'a [u8]) -> Self {
+        Self {
+            strings,
+            last: Cell::new((0, 0)),
+        }
+    }
+
+    /// Where the name that starts at `start` ends, at the latest with the table; none outside of it.
+    pub(super) fn of(&self, start: usize) -> Option<usize> {
+        let (from, to) = self.last.get();
+        // In the same name, or at its end.
+        let scan = if (from..=to).contains(&start) { to } else { start };
+        let rest = self.strings.get(scan..)?;
+        let end = scan + rest.iter().position(|b| *b == 0).unwrap_or(rest.len());
+        self.last.set((start.min(scan), end));
+        Some(end)
+    }
+}
+
 impl Symbols {
     pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty()
@@ -39,13 +75,20 @@ impl Symbols {
         self.entries.len()
     }
 
-    /// Adds one; [`Self::sort`] has to follow.
-    pub(super) fn add(&mut self, address: u64, size: u64, name: &[u8], rank: u8) {
-        // Names of more than 4 GiB in all are left out.
-        let (Ok(at), Ok(length)) = (u32::try_from(self.names.len()), u32::try_from(name.len())) else {
+    /// None yet, with names in `names`.
+    pub(super) fn with_names(names: &[u8]) -> Self {
+        Self {
+            entries: Vec::new(),
+            names: names.to_vec(),
+        }
+    }
+
+    /// Adds one whose name is a range of the names; [`Self::sort`] has to follow.
+    pub(super) fn add(&mut self, address: u64, size: u64, name: Range<usize>, rank: u8) {
+        // Names beyond 4 GiB are left out.
+        let (Ok(at), Ok(length)) = (u32::try_from(name.start), u32::try_from(name.len())) else {
             return;
         };
-        self.names.extend_from_slice(name);
         self.entries.push(Entry {
             address,
             size,
@@ -57,7 +100,10 @@ impl Symbols {
     /// Sorts by address, and keeps the best of several names.
     pub(super) fn sort(&mut self) {
         let names = &self.names;
-        let underscores = |e: &Entry| name_of(names, e).iter().take_while(|b| **b == b'_').count();
+        let underscores = |e: &Entry| {
+            let front = name_of(names, e).iter().take(UNDERSCORES);
+            front.take_while(|b| **b == b'_').count()
+        };
         self.entries
             .sort_by_key(|e| (e.address, e.size == 0, e.rank, underscores(e), e.name.1, e.name.0));
         self.entries.dedup_by_key(|e| e.address);
@@ -106,12 +152,14 @@ mod tests {
     use super::*;
 
     fn symbols() -> Symbols {
-        let mut symbols = Symbols::default();
-        symbols.add(0x200, 0, b"without_size", 4);
-        symbols.add(0x100, 0x80, b"__GI_outer", 2);
-        symbols.add(0x100, 0x80, b"outer", 0);
-        symbols.add(0x110, 0x10, b"inner", 2);
-        symbols.add(0x300, 0x10, b"last", 0);
+        let names = b"without_size\0__GI_outer\0inner\0last\0";
+        let mut symbols = Symbols::with_names(names);
+        symbols.add(0x200, 0, 0..12, 4);
+        symbols.add(0x100, 0x80, 13..23, 2);
+        // A linker keeps a name that is another one's end once.
+        symbols.add(0x100, 0x80, 18..23, 0);
+        symbols.add(0x110, 0x10, 24..29, 2);
+        symbols.add(0x300, 0x10, 30..34, 0);
         symbols.sort();
         symbols
     }

@@ -2,6 +2,7 @@
 
 use super::{Image, Limits, pclntab};
 use crate::counts::Arch;
+use crate::mangle::{Owes, one};
 use proptest::prelude::*;
 use std::fs::File;
 use std::io::Write as _;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 /// A section of a made-up file.
+#[derive(Clone)]
 struct Section {
     name: &'static str,
     kind: u32,
@@ -316,7 +318,8 @@ fn go_table(functions: &[(u32, &str)], end: u32, text: u64) -> Vec<u8> {
     let mut all = 0xffff_fff1_u32.to_le_bytes().to_vec();
     all.extend_from_slice(&[0, 0, 1, 8]);
     let head = 8 + 8 * 8;
-    let fields = [functions.len(), 0, text as usize, head, 0, 0, 0, head + names.len()];
+    let behind = head + names.len();
+    let fields = [functions.len(), 0, text as usize, head, behind, 0, 0, behind];
     for field in fields {
         all.extend_from_slice(&(field as u64).to_le_bytes());
     }
@@ -375,4 +378,38 @@ proptest! {
             }
         }
     }
+}
+
+/// Opens a file and holds it to so many bytes, whatever it claims.
+fn open_within(most: fn(usize) -> usize, sections: &[Section]) {
+    let (_folder, path) = write(&elf(16, sections));
+    let file = std::fs::read(&path).unwrap();
+    let owes = Owes {
+        most_bytes: most,
+        ..Owes::default()
+    };
+    let read = one(&file, &owes, &|_| open(&path, 1 << 30).map(|image| image.frames(CODE)));
+    assert!(matches!(read, Ok(Some(_))), "{:?}", read.err());
+}
+
+#[test]
+fn a_name_that_all_functions_claim_is_held_once() {
+    let long = |n| "_".repeat(n);
+    let [mut table, mut names] = symbols(CODE, 16);
+    table.bytes = table.bytes[24..].repeat(20_000);
+    names.bytes = format!("\0{}\0", long(400_000)).into_bytes();
+    open_within(|file| 16 * file, &[code(), table, names]);
+    // Go's: the names of all functions are the first one's.
+    let functions: Vec<_> = (0..20_000).map(|n| (n, "")).collect();
+    let mut go = go_table(&functions, 20_000, CODE);
+    let name = 8 + 8 * 8;
+    go.splice(name..name + 20_000, long(400_000).into_bytes().into_iter().chain([0]));
+    for (field, value) in [(4, name + 400_001), (7, name + 400_001)] {
+        go[8 + 8 * field..][..8].copy_from_slice(&(value as u64).to_le_bytes());
+    }
+    let data = name + 400_001 + 20_000 * 8 + 4;
+    for n in 0..20_000 {
+        go[data + n * 8 + 4..][..4].fill(0);
+    }
+    open_within(|file| 16 * file, &[code(), Section::new(".gopclntab", PROGBITS, go)]);
 }
