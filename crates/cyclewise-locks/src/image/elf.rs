@@ -9,6 +9,13 @@ use object::read::{CompressedData, CompressionFormat};
 use object::{Endianness, ReadRef};
 use std::sync::Arc;
 
+/// What a compressed byte comes to at most: 1032 in zlib's format (RFC 1951: a match of 258 bytes in two bits), and a block of 128 KiB
+/// in four bytes in zstd's (RFC 8878, section 3.1.1.2), which no compiler's output comes near.
+const PER_BYTE: u64 = 1032;
+
+/// What any section may come to: a short one of zeros in zstd's format.
+const PER_FRAME: u64 = 1 << 20;
+
 /// A loaded part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
@@ -136,6 +143,11 @@ impl<'a> Elf<'a> {
         };
         if !self.reader.take(compressed.uncompressed_size) {
             return Err(format!("{} is larger than the limit", name()));
+        }
+        // Memory is asked for by this number, so it must be one that the bytes can come to.
+        let most = compressed.data.len() as u64 * PER_BYTE + PER_FRAME;
+        if compressed.uncompressed_size > most {
+            return Err(format!("{} cannot have the size that it claims", name()));
         }
         let bytes = compressed.decompress().map_err(|e| e.to_string())?;
         Ok(Some(bytes.into()))

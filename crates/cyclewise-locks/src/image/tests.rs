@@ -413,3 +413,18 @@ fn a_name_that_all_functions_claim_is_held_once() {
     }
     open_within(|file| 16 * file, &[code(), Section::new(".gopclntab", PROGBITS, go)]);
 }
+
+#[test]
+fn a_compressed_section_cannot_claim_more_than_its_bytes_come_to() {
+    for kind in [1u32, 2] {
+        let mut bytes = [kind.to_le_bytes(), [0; 4]].concat();
+        bytes.extend_from_slice(&(512u64 << 20).to_le_bytes());
+        bytes.extend_from_slice(&1u64.to_le_bytes());
+        bytes.extend_from_slice(&[0x78, 0x9c, 0, 0]);
+        let section = Section {
+            flags: 0x800,
+            ..Section::new(".debug_info", PROGBITS, bytes)
+        };
+        open_within(|_| 8 << 20, &[code(), section]);
+    }
+}
