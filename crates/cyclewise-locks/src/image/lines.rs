@@ -23,6 +23,10 @@ pub(super) struct Lines {
 /// Frames at one address; a longer chain of inlined calls is cut.
 const DEEPEST: usize = 64;
 
+/// The deepest nesting of entries. addr2line takes a call on the stack for each inlined call around another, and a file of 20 kB can
+/// nest ten thousand.
+const NESTED: isize = 500;
+
 impl Lines {
     /// Reads it from `file`, with the shared part from `shared`; at most `limit` bytes of each.
     pub(super) fn read(file: &Path, shared: Option<&Found>, limit: u64) -> Result<Self, Reason> {
@@ -35,6 +39,9 @@ impl Lines {
             dwarf.load_sup(|id| section(&elf, id.name()))?;
         }
         dwarf.populate_abbreviations_cache(gimli::AbbreviationsCacheStrategy::Duplicates);
+        if is_too_deep(&dwarf) {
+            return Err(format!("its entries nest deeper than {NESTED}"));
+        }
         let context = Context::from_dwarf(dwarf).map_err(|e| format!("bad DWARF: {e}"))?;
         Ok(Self {
             context,
@@ -69,6 +76,31 @@ impl Lines {
         }
         frames
     }
+}
+
+/// Whether an entry of a unit is nested deeper than addr2line may follow. What cannot be read is not followed.
+fn is_too_deep(dwarf: &Dwarf<Slice>) -> bool {
+    let mut headers = dwarf.units();
+    while let Ok(Some(header)) = headers.next() {
+        let Ok(unit) = dwarf.unit(header) else { continue };
+        let Ok(mut entries) = unit.entries_raw(None) else {
+            continue;
+        };
+        while !entries.is_empty() {
+            if entries.next_depth() > NESTED {
+                return true;
+            }
+            let skipped = match entries.read_abbreviation() {
+                Ok(Some(abbreviation)) => entries.skip_attributes(abbreviation.attributes()),
+                Ok(None) => Ok(()),
+                Err(error) => Err(error),
+            };
+            if skipped.is_err() {
+                break;
+            }
+        }
+    }
+    false
 }
 
 fn section(elf: &Elf<'_>, name: &str) -> Result<Slice, Reason> {
@@ -124,7 +156,7 @@ impl Split {
             gimli::DwarfPackage::load::<_, Box<dyn std::error::Error>>(|id| Ok(dwo_section(&elf, id)?), empty).ok()
         });
         let found = package.as_ref()?.find_cu(load.dwo_id, &load.parent).ok()??;
-        Some(Arc::new(found))
+        (!is_too_deep(&found)).then(|| Arc::new(found))
     }
 
     fn unpacked(&self, load: &SplitDwarfLoad<Slice>) -> Loaded {
@@ -141,7 +173,7 @@ impl Split {
             return None;
         }
         dwarf.make_dwo(&load.parent);
-        Some(Arc::new(dwarf))
+        (!is_too_deep(&dwarf)).then(|| Arc::new(dwarf))
     }
 }
 

@@ -380,6 +380,43 @@ proptest! {
     }
 }
 
+/// Debug information of one function with so many inlined calls inside each other.
+fn nested(depth: usize) -> [Section; 2] {
+    let abbreviations = [
+        &[1, 0x11, 1, 0x11, 1, 0x12, 7, 0, 0][..],
+        &[2, 0x2e, 1, 0x11, 1, 0x12, 7, 0, 0],
+        &[3, 0x1d, 1, 0, 0, 0],
+    ];
+    let place = [CODE.to_le_bytes(), 16u64.to_le_bytes()].concat();
+    // Version 4, abbreviations at 0, addresses of 8 bytes.
+    let mut unit = vec![4, 0, 0, 0, 0, 0, 8];
+    for entry in [1, 2] {
+        unit.push(entry);
+        unit.extend_from_slice(&place);
+    }
+    unit.extend(std::iter::repeat_n(3, depth));
+    unit.resize(unit.len() + depth + 2, 0);
+    let info = [&(unit.len() as u32).to_le_bytes(), &unit[..]].concat();
+    [
+        Section::new(".debug_info", PROGBITS, info),
+        Section::new(".debug_abbrev", PROGBITS, abbreviations.concat()),
+    ]
+}
+
+#[test]
+fn entries_that_nest_deeper_than_the_stack_are_left_out() {
+    let missing = |depth| {
+        let [info, abbreviations] = nested(depth);
+        let (_folder, path) = write(&elf(16, &[code(), info, abbreviations]));
+        let image = open(&path, SMALL).unwrap();
+        image.frames(CODE);
+        image.missing
+    };
+    assert_eq!(missing(100), Vec::<String>::new());
+    let deep = missing(10_000);
+    assert!(deep[0].contains("nest deeper"), "{deep:?}");
+}
+
 /// Opens a file and holds it to so many bytes, whatever it claims.
 fn open_within(most: fn(usize) -> usize, sections: &[Section]) {
     let (_folder, path) = write(&elf(16, sections));
