@@ -1,9 +1,13 @@
 //! Functions' names as they were written: Rust's and C++'s are demangled, Go's and C's are what they are.
 
 use cpp_demangle::{DemangleOptions, ParseOptions, Symbol};
+use std::fmt::{self, Write};
 
 /// Names longer than this stay as they are: demanglers take time and memory by the length of what comes out.
 const LONGEST: usize = 16 << 10;
+
+/// A name that comes to more than this stays as it is.
+const LONGEST_SHOWN: usize = 256 << 10;
 
 /// Ends that compilers add to a function's name where they split or copy it.
 const CLONES: &[&str] = &[
@@ -37,8 +41,22 @@ fn cpp(raw: &str) -> Option<String> {
     let parse = ParseOptions::default().recursion_limit(64);
     let symbol = Symbol::new_with_options(raw, &parse).ok()?;
     let options = DemangleOptions::new().no_return_type().recursion_limit(64);
-    let name = symbol.demangle_with_options(&options).ok()?;
-    Some(name)
+    let mut name = Short(String::new());
+    symbol.structured_demangle(&mut name, &options).ok()?;
+    Some(name.0)
+}
+
+/// What a name comes to, up to a length: each substitution may double it.
+struct Short(String);
+
+impl Write for Short {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        if self.0.len() + part.len() > LONGEST_SHOWN {
+            return Err(fmt::Error);
+        }
+        self.0.push_str(part);
+        Ok(())
+    }
 }
 
 fn without_clone(raw: &str) -> &str {
@@ -77,5 +95,13 @@ mod tests {
         assert_eq!(demangle(&deep), deep);
         let long = "a".repeat(LONGEST + 1);
         assert_eq!(demangle(&long), long);
+        // Each type has the one before it twice: 370 bytes would come to 2^36 names.
+        let digits = ('0'..='9').chain('A'..='Z');
+        let doubling = digits.fold("_Z1f1XIiiE".to_owned(), |name, n| format!("{name}S_IS{n}_S{n}_E"));
+        assert_eq!(demangle(&doubling), doubling);
+        assert_eq!(
+            demangle("_Z1f1XIiiES_IS0_S0_E"),
+            "f(X<int, int>, X<X<int, int>, X<int, int> >)"
+        );
     }
 }
