@@ -51,6 +51,10 @@ impl Lines {
 
     /// Functions and lines at an address, the innermost inlined one first. Nothing where nothing is known or it is broken.
     pub(super) fn frames(&self, address: u64) -> Vec<Frame> {
+        // addr2line adds one to it.
+        if address == u64::MAX {
+            return Vec::new();
+        }
         let mut lookup = self.context.find_frames(address);
         let found = loop {
             match lookup {

@@ -2,7 +2,7 @@
 
 use super::{Image, Limits, pclntab};
 use crate::counts::Arch;
-use crate::mangle::{Owes, one};
+use crate::mangle::{Owes, hold, one};
 use proptest::prelude::*;
 use std::fs::File;
 use std::io::Write as _;
@@ -378,6 +378,73 @@ proptest! {
             }
         }
     }
+}
+
+/// Opens a file, and asks for all that is asked of one.
+fn asked(path: &std::path::Path) -> Result<(Vec<crate::profile::Frame>, Vec<String>), String> {
+    let image = open(path, SMALL)?;
+    let code = image.code();
+    let places = code
+        .iter()
+        .flat_map(|(a, n)| (0..8).map(move |i| a.wrapping_add(n / 8 * i)));
+    let mut frames = Vec::new();
+    for address in places.take(64).chain([0, CODE, CODE + 15, u64::MAX]) {
+        frames.extend(image.frames(address));
+        image.bytes(address, 64);
+        image.address(address);
+        image.function(address);
+    }
+    Ok((frames, image.missing))
+}
+
+/// Programs with debug information, as a compiler makes them; none where there is no compiler.
+fn compiled() -> Vec<Vec<u8>> {
+    const SOURCE: &str = "static inline int f(int *p) { return __sync_fetch_and_add(p, 1); }\nint n;\nvoid _start(void) { f(&n); f(&n); for (;;) ; }\n";
+    let folder = tempfile::tempdir().unwrap();
+    let (source, program) = (folder.path().join("p.c"), folder.path().join("p"));
+    std::fs::write(&source, SOURCE).unwrap();
+    let flags: [&[&str]; 3] = [&["-gdwarf-5"], &["-gdwarf-4", "-gz"], &["-gdwarf-5", "-gsplit-dwarf"]];
+    let compile = |flags: &&[&str]| {
+        let mut cc = std::process::Command::new("cc");
+        cc.args(["-O1", "-nostdlib", "-static", "-o"])
+            .arg(&program)
+            .arg(&source)
+            .args(*flags);
+        cc.output()
+            .is_ok_and(|out| out.status.success())
+            .then(|| std::fs::read(&program).unwrap())
+    };
+    let all: Vec<_> = flags.iter().filter_map(compile).collect();
+    if all.len() < flags.len() {
+        println!("skipped: programs by cc, which is missing or refuses an option");
+    }
+    all
+}
+
+#[test]
+fn mangled_files() {
+    let [table, names] = symbols(CODE, 16);
+    let go = Section::new(".gopclntab", PROGBITS, go_table(&[(0, "a")], 16, CODE));
+    // The file is 4 kB of zeros up to its code, so that most of what is changed would mean nothing.
+    let made_up = elf(
+        16,
+        &[code(), table, names, go, nested(3)[0].clone(), nested(3)[1].clone()],
+    );
+    let mut good = compiled();
+    good.push(made_up);
+    let good: Vec<&[u8]> = good.iter().map(Vec::as_slice).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mangled");
+    let owes = Owes {
+        // Each of three readers holds `SMALL`, and what is made of its tables.
+        most_bytes: |file| (16 << 20) + 64 * file,
+        ..Owes::default()
+    };
+    hold(&good, owes, move |bytes| {
+        let _ = &folder;
+        std::fs::write(&path, bytes).unwrap();
+        asked(&path)
+    });
 }
 
 /// Debug information of one function with so many inlined calls inside each other.
