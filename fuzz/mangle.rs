@@ -138,11 +138,16 @@ pub(crate) fn one<T>(
     }
     match result {
         Ok(value) => Ok(Some(value)),
-        Err(why) if why.is_empty() || why.contains(|c: char| c.is_control() || "\u{2028}\u{202e}".contains(c)) => {
+        Err(why) if why.is_empty() || why.contains(is_control) => {
             Err(format!("its reason is not one line of text: {why:?}"))
         }
         Err(_) => Ok(None),
     }
+}
+
+/// Controls, separators of lines, and what changes the direction of text.
+fn is_control(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// The file as an escaped text, or its start.

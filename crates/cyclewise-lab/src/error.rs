@@ -55,7 +55,7 @@ impl Error {
     /// Replaces control characters, so that text quoted from a file cannot break the line or control the terminal.
     #[must_use]
     pub fn in_one_line(mut self) -> Self {
-        self.message = self.message.replace(char::is_control, " ");
+        self.message = self.message.replace(is_control, " ");
         self
     }
 
@@ -96,6 +96,12 @@ fn is_lacking(cause: &std::io::Error) -> bool {
     matches!(cause.kind(), NotFound | PermissionDenied | Unsupported)
 }
 
+/// Whether a character changes how those around it are shown: a control, a separator of lines, or one that changes the direction
+/// of text, so that a name is read as another.
+pub(crate) fn is_control(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
@@ -111,6 +117,12 @@ pub type Result<T> = std::result::Result<T, Error>;
 mod tests {
     use super::*;
     use std::io;
+
+    #[test]
+    fn what_is_quoted_neither_ends_the_line_nor_turns_it_round() {
+        let quoted = Error::usage("a\n\u{1b}[2J\u{202e}\u{2066}b").in_one_line();
+        assert_eq!(quoted.message, "a  [2J  b");
+    }
 
     #[test]
     fn what_ran_out_could_succeed_and_what_is_lacking_could_not() {

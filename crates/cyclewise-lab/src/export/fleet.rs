@@ -10,7 +10,7 @@ const SHORT_FACT: usize = 60;
 
 /// Text from a file without the characters that control a terminal.
 pub(super) fn one_line(text: &str) -> String {
-    text.replace(char::is_control, " ")
+    text.replace(crate::error::is_control, " ")
 }
 
 /// How many machines, groups, records, runs and problems.

@@ -264,7 +264,7 @@ pub(super) fn remedies(forecast: &Forecast) -> Vec<&RemedyForecast> {
 
 /// The text without line breaks and control characters.
 pub(super) fn one_line(text: &str) -> String {
-    text.replace(char::is_control, " ")
+    text.replace(crate::error::is_control, " ")
 }
 
 /// The most characters of a name. Those of generic code may have tens of thousands; documents keep the whole.

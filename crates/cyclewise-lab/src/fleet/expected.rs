@@ -65,7 +65,7 @@ pub(super) fn nodes(folder: &Path) -> (BTreeMap<String, String>, Vec<Problem>) {
             continue;
         }
         for node in text.lines().map(str::trim).filter(|node| !node.is_empty()) {
-            let last = nodes.entry(node.replace(char::is_control, " ")).or_default();
+            let last = nodes.entry(node.replace(crate::error::is_control, " ")).or_default();
             if id.len() > last.len() || (id.len() == last.len() && id > *last) {
                 last.clone_from(&id);
             }

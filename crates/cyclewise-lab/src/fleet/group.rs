@@ -110,7 +110,7 @@ fn version(m: &Member) -> String {
 
 /// Text from a record in one line.
 pub(super) fn plain(text: &str) -> String {
-    text.replace(char::is_control, " ").trim().to_owned()
+    text.replace(crate::error::is_control, " ").trim().to_owned()
 }
 
 /// The facts that `--by` names; all if it names none.

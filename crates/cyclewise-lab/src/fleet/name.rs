@@ -10,7 +10,7 @@ pub(super) fn of(path: &Path) -> String {
     let mut name = String::new();
     for chunk in path.as_os_str().as_bytes().utf8_chunks() {
         for c in chunk.valid().chars() {
-            if c.is_control() || c == '\\' {
+            if crate::error::is_control(c) || c == '\\' {
                 let mut bytes = [0; 4];
                 escape(c.encode_utf8(&mut bytes).as_bytes(), &mut name);
             } else {

@@ -247,7 +247,7 @@ impl Survey {
 /// A file's name below the folder, without control characters.
 fn shown(dir: &Path, path: &Path) -> String {
     let name = path.strip_prefix(dir).unwrap_or(path);
-    name.display().to_string().replace(char::is_control, " ")
+    name.display().to_string().replace(crate::error::is_control, " ")
 }
 
 fn open(path: &Path) -> std::result::Result<PointReader<BufReader<File>>, Fault> {

@@ -53,7 +53,7 @@ fn output(program: &Path, argument: &str) -> Option<String> {
 }
 
 fn printable(line: &str) -> String {
-    line.replace(char::is_control, " ").trim().to_owned()
+    line.replace(crate::error::is_control, " ").trim().to_owned()
 }
 
 #[cfg(test)]

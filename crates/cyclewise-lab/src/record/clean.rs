@@ -3,6 +3,7 @@
 //! JSON has them as escapes only, but for DEL and the second set of controls. A look at the text tells whether there may be any,
 //! and a document without them, which is every usual one, is parsed once.
 
+pub(super) use crate::error::is_control;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -49,12 +50,6 @@ fn clean(value: &mut Value) {
 
 fn cleaned(text: &str) -> String {
     text.replace(|c: char| is_control(c) && c != '\n' && c != '\t', " ")
-}
-
-/// Whether a character changes how those around it are shown: a control, a separator of lines, or one that changes the direction
-/// of text, so that a name is read as another.
-pub(super) fn is_control(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]

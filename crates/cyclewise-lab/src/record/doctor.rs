@@ -64,7 +64,7 @@ const STATUSES: [&str; 4] = ["ok", "limited", "absent", "unknown"];
 impl Doctor {
     /// What a fleet keeps of the report in `file`; control characters become spaces.
     pub fn checkup(&self, file: &str) -> Checkup {
-        let clean = |text: &str| text.replace(char::is_control, " ");
+        let clean = |text: &str| text.replace(crate::error::is_control, " ");
         Checkup {
             file: file.to_owned(),
             node: clean(self.machine.identity.node.as_deref().unwrap_or(file)),

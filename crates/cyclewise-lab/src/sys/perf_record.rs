@@ -308,7 +308,7 @@ impl<'a> Reader<'a> {
     fn text(&mut self) -> Option<String> {
         let end = self.0.iter().position(|&b| b == 0)?;
         let text = String::from_utf8_lossy(self.take(end)?).into_owned();
-        Some(text.replace(char::is_control, " "))
+        Some(text.replace(crate::error::is_control, " "))
     }
 }
 

@@ -112,7 +112,7 @@ fn printable(text: &str) -> String {
     let clean: String = text
         .chars()
         .map(|c| {
-            if c.is_control() && c != '\n' && c != '\t' {
+            if crate::error::is_control(c) && c != '\n' && c != '\t' {
                 ' '
             } else {
                 c

@@ -62,6 +62,11 @@ struct Row {
     class: Option<Class>,
 }
 
+/// Whether a character changes how those around it are shown: a control, or one that changes the direction of text.
+fn is_control(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 impl Table {
     /// The built-in table.
     pub fn built_in() -> Self {
@@ -88,7 +93,7 @@ impl Table {
         let refuse = |at: usize, why: &str| {
             let line = 1 + text[..at.min(text.len())].matches('\n').count();
             // One line, whatever the parser says.
-            let is_between = |c: char| c.is_whitespace() || c.is_control();
+            let is_between = |c: char| c.is_whitespace() || is_control(c);
             let why = why
                 .split(is_between)
                 .filter(|w| !w.is_empty())

@@ -197,7 +197,9 @@ fn position(text: &str, byte: usize) -> (usize, usize) {
 /// The text in one line, without control characters, and not too long.
 fn one_line(text: &str) -> String {
     const LONGEST: usize = 400;
-    let mut line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    // The latter change the direction of text, so that it is read as another.
+    let is_control = |c: char| c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let mut line = text.replace(is_control, " ");
     if let Some((end, _)) = line.char_indices().nth(LONGEST) {
         line.truncate(end);
         line.push('…');

@@ -64,7 +64,7 @@ impl Program {
     /// The program's name without folders.
     pub(super) fn name(&self) -> String {
         let name = self.path.file_name().unwrap_or(self.path.as_os_str());
-        name.to_string_lossy().replace(char::is_control, " ")
+        name.to_string_lossy().replace(crate::error::is_control, " ")
     }
 }
 
