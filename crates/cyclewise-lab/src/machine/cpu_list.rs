@@ -10,7 +10,8 @@ pub(crate) fn parse(text: &str) -> Option<Vec<u32>> {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let first: u32 = first.trim().parse().ok()?;
         let last: u32 = last.trim().parse().ok()?;
-        if first > last || last >= MOST {
+        // Ranges may overlap in a broken file, but not come to more than all CPUs.
+        if first > last || last >= MOST || cpus.len() >= MOST as usize {
             return None;
         }
         cpus.extend(first..=last);
@@ -37,5 +38,6 @@ mod tests {
         for text in ["x", "1-", "3-1", "0-99999999", "(null)"] {
             assert_eq!(parse(text), None, "{text}");
         }
+        assert_eq!(parse(&"0-8191,".repeat(600)), None);
     }
 }
