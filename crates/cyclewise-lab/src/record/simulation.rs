@@ -208,6 +208,24 @@ fn check(name: &str, simulation: &Simulation) -> Result<()> {
     {
         return changed(format!("there is no shard {index} of {count}"));
     }
+    // A short text can describe millions of points as well: lists of them are made where the text has as many.
+    let turn = |count: u32, index: u32| (points + (count - index) as usize) / count as usize;
+    let known = match simulation.shard {
+        None => points,
+        Some(Shard {
+            index,
+            count,
+            by: ShardBy::Index,
+        }) => turn(count, index),
+        // That depends on the costs of all points.
+        Some(_) => simulation.points.len(),
+    };
+    if known != simulation.points.len() {
+        return changed(format!(
+            "contains {} points, but its sweep has {known}",
+            simulation.points.len()
+        ));
+    }
     let due = due(&simulation.sweep, simulation.shard);
     if due.len() != simulation.points.len() {
         return changed(format!(
