@@ -12,6 +12,11 @@ pub mod export;
 mod fleet;
 mod limits;
 pub mod machine;
+#[cfg(test)]
+#[path = "../../../fuzz/mangle.rs"]
+mod mangle;
+#[cfg(test)]
+mod mangled;
 mod number;
 pub mod record;
 pub mod runner;

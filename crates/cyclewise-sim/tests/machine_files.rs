@@ -1,7 +1,11 @@
 //! Machine files: the presets, round trips, and the message of each mistake.
 
+#[path = "../../../fuzz/mangle.rs"]
+mod mangle;
+
 use cyclewise_sim::Machine;
 use cyclewise_sim::machine::MAX_CPUS;
+use mangle::{Owes, hold};
 use proptest::prelude::*;
 
 /// A machine without optional keys.
@@ -208,4 +212,18 @@ proptest! {
             prop_assert!(!error.to_string().contains('\n'));
         }
     }
+}
+
+#[test]
+fn mangled_files() {
+    let presets = Machine::presets().map(|preset| preset.text.as_bytes());
+    let good: Vec<&[u8]> = std::iter::once(PLAIN.as_bytes()).chain(presets).collect();
+    hold(&good, Owes::default(), |bytes| {
+        let text = std::str::from_utf8(bytes).map_err(|e| e.to_string())?;
+        let machine = Machine::parse(text, "m").map_err(|e| e.to_string())?;
+        // A machine that was read can be written, and reads back.
+        let written = machine.to_toml().map_err(|e| format!("{e}"))?;
+        assert_eq!(Machine::parse(&written, "m").as_ref(), Ok(&machine));
+        Ok(machine)
+    });
 }

@@ -180,6 +180,8 @@ pub(super) const PACKAGES: &[Package] = &[
                 ],
             ),
             ("main", &["command"]),
+            // Tests of readers, which print what was read.
+            ("mangled", &["record", "machine", "compare", "export", "error"]),
         ]),
     },
     Package {

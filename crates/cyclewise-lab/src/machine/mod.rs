@@ -16,6 +16,8 @@ mod identity;
 mod idle;
 mod lock_emulator;
 pub(crate) mod lock_event;
+#[cfg(test)]
+mod mangled;
 mod stat;
 mod steal;
 mod topology;

@@ -28,6 +28,8 @@ pub use comparison::{Comparison, Estimator, Paired, Test, Verdict};
 pub use guest::Guest;
 pub use identity::{Cgroup, Identity, Job};
 pub use letters::letters;
+#[cfg(test)]
+pub(crate) use load::text_of;
 pub use load::{from_str, load, read, read_text, schema_of};
 pub use machine::{CyclesPerTick, Machine, Topology, hypervisor_name};
 pub use matrix::Matrix;

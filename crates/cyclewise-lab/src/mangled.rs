@@ -1,0 +1,238 @@
+//! Documents and records of perf events that are mangled, for each of their readers.
+
+use crate::export::{self, json};
+use crate::machine::doctor::{self, Inputs};
+use crate::machine::fake::Tree;
+use crate::mangle::{Owes, hold, one};
+use crate::record::fleet::{Document, Fault, Names, lines};
+use crate::record::simulation::{PointReader, testing};
+use crate::record::{self, Record, Tool, plan};
+use crate::{compare, error::Error};
+
+fn text(bytes: &[u8]) -> Result<&str, String> {
+    std::str::from_utf8(bytes).map_err(|e| e.to_string())
+}
+
+fn why(error: Error) -> String {
+    error.message
+}
+
+/// As a fleet names it.
+fn problem(fault: Fault) -> String {
+    fault.of("f").why
+}
+
+/// What a document is made into takes memory as well.
+fn printed() -> Owes {
+    Owes {
+        most_bytes: |file| (64 << 20) + 256 * file,
+        ..Owes::default()
+    }
+}
+
+/// Small records of this tree: of a command, of a program run several times, of a guest.
+fn records() -> [String; 3] {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
+    [
+        "records/2026-11-21-epyc-genoa-kvm-interpreter.json",
+        "records/2026-11-23-xeon-kvm-glib/bytes.json.gz",
+        "crates/cyclewise-lab/tests/cli/made/hardware.json",
+    ]
+    .map(|name| record::read_text(&std::path::Path::new(root).join(name)).unwrap())
+}
+
+#[test]
+fn records_and_what_is_printed_of_them() {
+    let good = records();
+    let first = record::from_str("f", &good[0]).unwrap();
+    hold(&good.each_ref().map(|text| text.as_bytes()), printed(), move |bytes| {
+        let record = record::from_str("f", text(bytes)?).map_err(why)?;
+        let look = export::table::Look::new(None, true);
+        let table = export::table::record(&record, look);
+        let others = (
+            json::record(&record),
+            export::csv::record(&record),
+            export::csv::comparisons(&record),
+        );
+        let _ = (others, export::bmf::record(&record));
+        // A page takes half a second.
+        if bytes.len().is_multiple_of(16) {
+            let _ = export::html::render(std::slice::from_ref(&record), &|_| &[]);
+        }
+        if let Ok(report) = compare::compare(vec![first.clone(), record]) {
+            export::table::comparison(&report, look);
+        }
+        Ok(table)
+    });
+}
+
+#[test]
+fn records_of_a_fleet() {
+    let good = records();
+    hold(
+        &good.each_ref().map(|text| text.as_bytes()),
+        Owes::default(),
+        |bytes| match Document::parse("f", text(bytes)?, &Names::default()) {
+            Ok(Document::Member(member)) => lines::to_line(&member).map_err(|e| e.to_string()),
+            Ok(_) => Ok(Vec::new()),
+            Err(fault) => Err(problem(fault)),
+        },
+    );
+}
+
+#[test]
+fn joined_fleets() {
+    let mut good = format!(
+        "{{\"schema\":\"cyclewise.fleet/1\",\"tool\":{},\"members\":3,\"checkups\":0,\"problems\":[]}}\n",
+        serde_json::to_string(&Tool::this()).unwrap()
+    )
+    .into_bytes();
+    for text in records() {
+        let Ok(Document::Member(member)) = Document::parse("f", &text, &Names::default()) else {
+            panic!("a record")
+        };
+        good.extend(lines::to_line(&member).unwrap());
+    }
+    hold(&[&good], Owes::default(), |bytes| {
+        let names = Names::default();
+        let mut reader = lines::Lines::new(bytes);
+        let mut read = Vec::new();
+        while let Some(line) = reader.next(&names).map_err(problem)? {
+            if let lines::Line::Member(member) = line {
+                read.push(*member);
+            }
+        }
+        Ok(read)
+    });
+}
+
+#[test]
+fn simulations_and_their_shards() {
+    let sweep = testing::sweep(&[1, 2]);
+    let texts =
+        [None, testing::by_cost(2, 3)].map(|shard| json::simulation(&testing::document(&sweep, shard)).unwrap());
+    hold(&texts.each_ref().map(|text| text.as_bytes()), printed(), |bytes| {
+        let streamed = PointReader::new(bytes)
+            .and_then(|mut reader| reader.check())
+            .map_err(problem);
+        let simulation = record::simulation::from_str("f", text(bytes)?).map_err(why)?;
+        let _ = (export::csv::simulation(&simulation), json::simulation(&simulation));
+        let table = export::table::simulation(&simulation);
+        Ok((table, streamed.is_ok()))
+    });
+}
+
+#[test]
+fn a_short_text_of_many_points_makes_no_list_of_them() {
+    let mut sweep = testing::sweep(&(1..=2000).collect::<Vec<_>>());
+    sweep.retry_limits = (1..50).map(Some).collect();
+    sweep.relax = vec![sweep.relax[0]; 40];
+    assert!(sweep.points() > 4_000_000);
+    let simulation = record::simulation::Simulation {
+        points: Vec::new(),
+        sweep,
+        ..testing::document(&testing::sweep(&[1]), None)
+    };
+    let text = json::simulation(&simulation).unwrap();
+    let read = one(text.as_bytes(), &Owes::default(), &|bytes| {
+        record::simulation::from_str("f", std::str::from_utf8(bytes).unwrap()).map_err(why)
+    });
+    assert_eq!(read, Ok(None));
+}
+
+#[test]
+fn plans() {
+    let sweep = testing::sweep(&[1, 2]);
+    let work = |work| plan::Plan {
+        schema: plan::SCHEMA.to_owned(),
+        tool: Tool::this(),
+        command: vec!["run".to_owned()],
+        work,
+    };
+    let plans = [
+        work(plan::Work::Records { nodes: Some(4) }),
+        work(plan::Work::Sweep {
+            shards: 3,
+            by: record::simulation::ShardBy::Cost,
+            points: sweep.points(),
+            sweep: Box::new(sweep),
+        }),
+    ];
+    let texts = plans.map(|plan| serde_json::to_string(&plan).unwrap());
+    hold(
+        &texts.each_ref().map(|text| text.as_bytes()),
+        Owes::default(),
+        |bytes| plan::from_str("f", text(bytes)?).map_err(why),
+    );
+}
+
+#[test]
+fn reports_of_the_doctor() {
+    let report = doctor::examine_with(&Inputs::guest(&Tree::guest()));
+    let good = json::pretty(&report).unwrap();
+    hold(&[good.as_bytes()], Owes::default(), |bytes| {
+        let report = record::doctor::from_str("f", text(bytes)?).map_err(why)?;
+        Ok(report.checkup("f"))
+    });
+}
+
+#[test]
+fn counted_programs() {
+    let good = json::pretty(&record::locks::made_up::cplusplus()).unwrap();
+    hold(&[good.as_bytes()], printed(), |bytes| {
+        let locks = record::locks::from_str("f", text(bytes)?).map_err(why)?;
+        let _ = export::html::render_locks(&locks);
+        Ok(export::table::locks(&locks, 20, export::table::Look::new(None, true)))
+    });
+}
+
+#[test]
+fn records_of_perf_events() {
+    let record = |kind: u32, body: &[u64]| {
+        let size = (8 + 8 * body.len() as u64) << 48;
+        let head = [u64::from(kind) | 1 << 32 | size];
+        head.iter()
+            .chain(body)
+            .flat_map(|word| word.to_ne_bytes())
+            .collect::<Vec<u8>>()
+    };
+    // A mapping, a name, a fork, an exit, lost records, a sample.
+    let good: Vec<u8> = [
+        record(
+            10,
+            &[1 << 32 | 1, 0x1000, 0x1000, 0, 0, 0, 0, 5 << 32 | 2, 0x78_2f, 7, 1, 9],
+        ),
+        record(3, &[1 << 32 | 1, 0x78, 7, 1, 9]),
+        record(7, &[1, 1, 5, 1, 9]),
+        record(4, &[1, 1, 5, 1, 9]),
+        record(2, &[1, 3, 7, 1, 9]),
+        record(9, &[1, 0x1234, 1 << 32 | 1, 5, 1, 100, 1, 1, 0]),
+    ]
+    .concat();
+    hold(&[&good], Owes::default(), |bytes| {
+        Ok(crate::sys::perf_record::parse(bytes))
+    });
+}
+
+#[test]
+fn packed_documents() {
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut packer, records()[0].as_bytes()).unwrap();
+    let good = [packer.finish().unwrap(), records()[0].clone().into_bytes()];
+    let owes = Owes {
+        most_bytes: |file| (64 << 20) + 400 * file,
+        ..Owes::default()
+    };
+    hold(&good.each_ref().map(Vec::as_slice), owes, |bytes| {
+        record::text_of(bytes.to_vec()).map_err(|e| e.to_string())
+    });
+}
+
+/// A record as it is made into others, for the harness's values.
+#[test]
+fn a_good_record_reads_back_as_it_is_written() {
+    for text in records() {
+        let record: Record = record::from_str("f", &text).unwrap();
+        assert_eq!(record::from_str("f", &json::record(&record).unwrap()).unwrap(), record);
+    }
+}
