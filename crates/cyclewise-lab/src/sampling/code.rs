@@ -62,7 +62,7 @@ impl CodeFile {
             let inside =
                 |(start, _, length): &&(u64, u64, u64)| (*start..start.saturating_add(*length)).contains(&address);
             let (start, file_offset, _) = segments.iter().find(inside)?;
-            Some(file_offset + (address - start))
+            file_offset.checked_add(address - start)
         };
         let all = elf.symbols().chain(elf.dynamic_symbols());
         self.functions = all
@@ -90,7 +90,10 @@ impl CodeFile {
         let mut bytes = vec![0; length.min(LONGEST) as usize];
         let mut done = 0;
         while done < bytes.len() {
-            match self.file.read_at(&mut bytes[done..], offset + done as u64) {
+            let Some(at) = offset.checked_add(done as u64) else {
+                break;
+            };
+            match self.file.read_at(&mut bytes[done..], at) {
                 Ok(0) | Err(_) => break,
                 Ok(n) => done += n,
             }
@@ -103,6 +106,7 @@ impl CodeFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mangle::{Owes, hold};
 
     /// This program, whose functions are known by their addresses.
     fn this() -> (CodeFile, u64) {
@@ -146,5 +150,32 @@ mod tests {
         assert_eq!(code.read(2, 100), b"/bin/sh\n");
         assert!(CodeFile::open(Path::new("/does/not/exist")).is_err());
         assert!(CodeFile::open(Path::new("/dev/null")).is_err());
+    }
+
+    #[test]
+    fn mangled_programs() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("p");
+        let source = folder.path().join("p.c");
+        std::fs::write(&source, "void f(void) {}\nvoid _start(void) { f(); for (;;) ; }\n").unwrap();
+        let mut cc = std::process::Command::new("cc");
+        cc.args(["-nostdlib", "-static", "-o"]).arg(&path).arg(&source);
+        if !cc.output().is_ok_and(|out| out.status.success()) {
+            return println!("skipped: cc is missing");
+        }
+        let good = std::fs::read(&path).unwrap();
+        let owes = Owes {
+            // A function of up to `LONGEST` is read, whatever the symbols' number.
+            most_bytes: |file| (8 << 20) + 64 * file,
+            ..Owes::default()
+        };
+        hold(&[&good], owes, move |bytes| {
+            let _ = &folder;
+            std::fs::write(&path, bytes).unwrap();
+            let code = CodeFile::open(&path).map_err(|e| e.to_string())?;
+            let starts = code.functions.iter().take(8).map(|(start, _)| *start);
+            let found = |offset| code.function(offset).map(|(start, end)| code.read(start, end - start));
+            Ok(starts.chain([0, u64::MAX]).map(found).collect::<Vec<_>>())
+        });
     }
 }
