@@ -775,9 +775,9 @@ uint64_t cw_clock_between(uint64_t from,
  * Confines every thread of the process to `cpu`, or to the caller's if that is negative, and elides LOCK prefixes.
  *
  * Until cw_confined_leave has returned 0: nobody sets the affinity of a thread of this process that exists, by system call, by cpuset
- * or by taking its CPU offline. A thread that is created with an affinity of its own (pthread_attr_setaffinity_np, OpenMP's
- * runtimes) restores LOCK until the mode is left and entered again. No other process shares this one's memory map, except children of vfork and posix_spawn. And
- * what cw_enable_single says, whose hooks must be in force.
+ * or by taking its CPU offline. A thread that is created with an affinity of its own (pthread_attr_setaffinity_np, as libgomp
+ * does) restores LOCK until the mode is left and entered again. No other process shares this one's memory map, except children
+ * of vfork and posix_spawn. And what cw_enable_single says, whose hooks must be in force.
  *
  * Returns 0, or why LOCK stays; affinities are unchanged then. CW_REFUSED_WRONG_MODE if the mode is in force already.
  */

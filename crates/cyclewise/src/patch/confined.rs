@@ -9,13 +9,13 @@
 //!    process is the same one CPU.
 //!
 //! # Affinity set by others
-//! A thread that is created with an affinity of its own (`pthread_attr_setaffinity_np`, also by default, as OpenMP's runtimes do), or
+//! A thread that is created with an affinity of its own (`pthread_attr_setaffinity_np`, as libgomp does, or the default attributes), or
 //! past the hooks, is not confined. So LOCK is restored before it exists, and stays until the mode is left and entered again: updates
 //! are not lost. [`state`](super::state()) shows it: the mode is in force and nothing is elided.
 //!
 //! The library cannot prevent that the affinity of a thread is set later: by the program, as `pthread_setaffinity_np` does, by
-//! `taskset -ap`, a cpuset, an administrator who takes the CPU offline. This breaks Invariant 1 and loses updates, so the library checks for it:
-//! [`Guard::leave`] reads every affinity back, as does each flip of a static key, and programs can call [`check`] and
+//! `taskset -ap`, a cpuset, an administrator who takes the CPU offline. This breaks Invariant 1 and loses updates, so the library
+//! checks for it: [`Guard::leave`] reads every affinity back, as does each flip of a static key, and programs can call [`check`] and
 //! [`audit()`]. A violation is [`Refusal::LetOut`], and LOCK is restored at once.
 //!
 //! # Forgotten guards
