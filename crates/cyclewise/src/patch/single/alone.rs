@@ -135,18 +135,18 @@ enum Others {
     Kernels,
     /// All threads, and all but the caller are the kernel's or ending.
     Ending,
-    /// One of them runs.
+    /// One of them runs, or there is no memory to find out.
     Run,
     /// Out of date.
     Left,
 }
 
 fn read_again(tasks: &impl Tasks, own: i32, listed: &[i32]) -> Others {
-    let opened: Vec<_> = listed
-        .iter()
-        .filter(|&&tid| tid != own)
-        .map(|&tid| tasks.open(tid))
-        .collect();
+    let mut opened = Vec::new();
+    if opened.try_reserve_exact(listed.len()).is_err() {
+        return Others::Run;
+    }
+    opened.extend(listed.iter().filter(|&&tid| tid != own).map(|&tid| tasks.open(tid)));
     // After they were opened and before their flags (Invariant 3).
     let Some(threads) = tasks.exactly() else {
         return Others::Run;
