@@ -110,10 +110,10 @@ pub unsafe extern "C" fn cw_mask_poll(
         0 => &mut [],
         _ if polled.is_null() => {
             let refused = Refused::Argument("cw_mask_poll is given a count of descriptors and no array of them");
-            // SAFETY: by the caller's word.
+            // SAFETY: guaranteed by the caller.
             return unsafe { answer(Err::<(), _>(refused), why) };
         }
-        // SAFETY: by the caller's word.
+        // SAFETY: guaranteed by the caller.
         count => unsafe { slice::from_raw_parts_mut(polled, count) },
     };
     match wait(fds, timeout_ns) {
@@ -124,13 +124,13 @@ pub unsafe extern "C" fn cw_mask_poll(
                 Woken::Timeout => (cw_mask_woken::CW_MASK_TIMEOUT, 0),
                 Woken::Interrupted => (cw_mask_woken::CW_MASK_INTERRUPTED, 0),
             };
-            // SAFETY: by the caller's word.
+            // SAFETY: guaranteed by the caller.
             unsafe { give(woken, reason as c_int) };
-            // SAFETY: by the caller's word.
+            // SAFETY: guaranteed by the caller.
             unsafe { give(ready, number) };
             0
         }
-        // SAFETY: by the caller's word.
+        // SAFETY: guaranteed by the caller.
         Err(refused) => unsafe { answer(Err::<(), _>(refused), why) },
     }
 }

@@ -76,7 +76,7 @@ pub extern "C" fn cw_masked_lock_create() -> *mut cw_masked_lock {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_masked_lock_destroy(lock: *mut cw_masked_lock) {
     let _errno = errno::keep();
-    // SAFETY: what `boxed` made, by the caller's word.
+    // SAFETY: what `boxed` made, guaranteed by the caller.
     unsafe { free(lock) };
 }
 
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn cw_masked_lock_lock(lock: *mut cw_masked_lock, why: *mu
         // Only an owner that cannot release ends a try before its limit, except one that has ended.
         if began.elapsed() < LIMIT || lock.masked.__is_lost() {
             drop(hold);
-            // SAFETY: by the caller's word.
+            // SAFETY: guaranteed by the caller.
             return unsafe { answer(Err::<(), _>(Refused::Deadlock), why) };
         }
     }

@@ -48,7 +48,7 @@ pub extern "C" fn cw_percpu_counter_create(value: i64, batch: u64) -> *mut cw_pe
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_counter_destroy(counter: *mut cw_percpu_counter) {
     let _errno = errno::keep();
-    // SAFETY: what `boxed` made, by the caller's word.
+    // SAFETY: what `boxed` made, guaranteed by the caller.
     unsafe { free(counter) };
 }
 

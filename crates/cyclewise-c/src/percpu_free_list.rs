@@ -107,7 +107,7 @@ pub extern "C" fn cw_percpu_free_list_create(size: usize, alignment: usize) -> *
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_free_list_destroy(list: *mut cw_percpu_free_list) {
     let _errno = errno::keep();
-    // SAFETY: what `boxed` made, by the caller's word.
+    // SAFETY: what `boxed` made, guaranteed by the caller.
     unsafe { free(list) };
 }
 
@@ -183,7 +183,7 @@ pub unsafe extern "C" fn cw_percpu_free_list_push(
 ) -> c_int {
     if object.is_null() {
         let refused = Refused::Argument("the object to push is null; push what a pop or a grow returned");
-        // SAFETY: by the caller's word.
+        // SAFETY: guaranteed by the caller.
         return unsafe { answer(Err::<(), _>(refused), why) };
     }
     // SAFETY: Safety 3.
@@ -192,7 +192,7 @@ pub unsafe extern "C" fn cw_percpu_free_list_push(
     let header = unsafe { at.read() };
     if !ptr::eq(header.list, list) {
         let refused = Refused::Argument("the object to push is of another list; push it to that");
-        // SAFETY: by the caller's word.
+        // SAFETY: guaranteed by the caller.
         return unsafe { answer(Err::<(), _>(refused), why) };
     }
     ManuallyDrop::into_inner(header.node).push();

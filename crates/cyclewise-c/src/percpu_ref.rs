@@ -28,7 +28,7 @@ impl Call {
     /// The function takes the argument now.
     unsafe fn make(self) {
         if let Some(function) = self.function {
-            // SAFETY: by the caller's word.
+            // SAFETY: guaranteed by the caller.
             callback::call(|| unsafe { function(self.argument) });
         }
     }
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn cw_percpu_ref_create(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_ref_destroy(count: *mut cw_percpu_ref) {
     let _errno = errno::keep();
-    // SAFETY: what `boxed` made, by the caller's word (Safety 3).
+    // SAFETY: what `boxed` made, guaranteed by the caller (Safety 3).
     unsafe { free(count) };
 }
 
@@ -189,7 +189,7 @@ pub unsafe extern "C" fn cw_percpu_ref_kill_and_confirm(
     };
     // SAFETY: Safety 2.
     let due: Result<Option<bool>, Refusal> = unsafe { self::count(count) }.__kill_silently(|| {
-        // SAFETY: by the caller's word.
+        // SAFETY: guaranteed by the caller.
         unsafe { confirm.make() };
     });
     // SAFETY: Safety 4.

@@ -63,7 +63,7 @@ fn make<const N: usize>() -> *mut cw_percpu_ring {
     /// # Safety
     /// A ring of this capacity that `boxed` made, which nobody else uses.
     unsafe fn destroy<const N: usize>(ring: *const ()) {
-        // SAFETY: by the caller's word.
+        // SAFETY: guaranteed by the caller.
         unsafe { free(ring.cast::<Ring<u64, N>>().cast_mut()) };
     }
     let Ok(ring) = Ring::<u64, N>::try_new() else {
@@ -122,7 +122,7 @@ pub extern "C" fn cw_percpu_ring_create(capacity: usize) -> *mut cw_percpu_ring 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_ring_destroy(ring: *mut cw_percpu_ring) {
     let _errno = errno::keep();
-    // SAFETY: what `boxed` made, by the caller's word.
+    // SAFETY: what `boxed` made, guaranteed by the caller.
     unsafe { free(ring) };
 }
 
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn cw_percpu_ring_pop(ring: *mut cw_percpu_ring, word: *mu
     // SAFETY: Safety 2.
     let popped = unsafe { words(ring) }.pop();
     if let Some(popped) = popped {
-        // SAFETY: by the caller's word.
+        // SAFETY: guaranteed by the caller.
         unsafe { give(word, popped) };
     }
     popped.is_some()
@@ -210,12 +210,12 @@ pub unsafe extern "C" fn cw_percpu_ring_pop_or_steal(
     let _errno = errno::keep();
     // SAFETY: Safety 2.
     let popped = unsafe { words(ring) }.pop_or_steal();
-    // SAFETY: by the caller's word.
+    // SAFETY: guaranteed by the caller.
     unsafe { give(found, matches!(popped, Ok(Some(_)))) };
     if let Ok(Some(popped)) = popped {
-        // SAFETY: by the caller's word.
+        // SAFETY: guaranteed by the caller.
         unsafe { give(word, popped) };
     }
-    // SAFETY: by the caller's word.
+    // SAFETY: guaranteed by the caller.
     unsafe { answer(popped, why) }
 }

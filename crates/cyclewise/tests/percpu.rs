@@ -69,7 +69,7 @@ fn portable_slots_do_all() {
     };
     let says = |report: Report| {
         assert_eq!(report, refused);
-        assert!(report.to_string().contains("rseq(2) says errno 38"), "{report}");
+        assert!(report.to_string().contains("rseq(2) failed with errno 38"), "{report}");
     };
     says(backend());
     nothing_is_lost();

@@ -543,7 +543,7 @@ struct cw_refusal {
 };
 
 /**
- * A lock and a reference count in one word, and how its waiters fare. Its members are the library's; CW_LOCKREF_INIT and
+ * A lock and a reference count in one word, and contention statistics. Its members are the library's; CW_LOCKREF_INIT and
  * cw_lockref_init initialize it.
  *
  * It is for one process and one copy of the library, as struct cw_spinlock is: elsewhere a waiter may sleep for ever.

@@ -177,7 +177,7 @@ impl<'a> Finding<'a> {
         }
     }
 
-    /// What `a`, called `what`, takes of `b`'s time, called `whose`: `the clock takes 0.82× the time of std's`, or the verdict where
+    /// Describes `a`'s time relative to `b`'s: `the clock takes 0.82× the time of std's`, or the verdict where
     /// that is not a claim.
     pub(crate) fn takes(&self, what: &str, whose: &str) -> String {
         match self.verdict {

@@ -6,8 +6,8 @@
 //!    neighbour is called that.
 //! 3. No sentence is about one CPU or machine by name, and none is written in advance.
 
-mod company;
 mod finding;
+mod in_context;
 mod run;
 mod summary;
 mod topics;
@@ -74,7 +74,7 @@ fn listed(parts: &[String]) -> Option<String> {
 
 /// The line of an experiment: its verdicts counted, and the largest difference; of a matrix, how much of it is nothing.
 pub(crate) fn line(e: &Experiment) -> String {
-    if let Some(line) = e.matrix.as_ref().and_then(company::line) {
+    if let Some(line) = e.matrix.as_ref().and_then(in_context::line) {
         return line;
     }
     if let Some(guest) = e.guest.as_ref().filter(|_| e.comparisons.is_empty()) {

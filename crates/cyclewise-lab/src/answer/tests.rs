@@ -113,7 +113,7 @@ fn the_answer_as_people_read_it() {
     insta::assert_snapshot!(of(&record()).join("\n"));
 }
 
-/// A record with every row that a sentence rests on, in company too.
+/// A record with every row that a sentence rests on, in context too.
 pub(crate) fn full() -> Record {
     let mut r = record();
     let faster = |a: &str, b: &str| pair(a, b, Verdict::Faster, 0.122, near(0.122));
@@ -130,10 +130,10 @@ pub(crate) fn full() -> Record {
     let locks = ["parking-lot-cpus", "std-mutex-cpus", "spin-cpus"].map(|peer| faster("cyclewise-cpus", peer));
     let percpu = vec![slower("lock-inc-64", "rseq-add-64")];
     let width = ["cmpxchg8-mov8", "cmpxchg32-mov8"].map(|row| slower(row, "cmpxchg32-mov32"));
-    let mut company = super::company::tests::record(&[14.0, 0.0, 9.13, 21.7])
+    let mut context = super::in_context::tests::record(&[14.0, 0.0, 9.13, 21.7])
         .experiments
         .remove(0);
-    let matrix = company.matrix.as_mut().unwrap();
+    let matrix = context.matrix.as_mut().unwrap();
     let rows = [
         ["lock-prefix", "lock-xadd64"],
         ["lock-prefix", "lock-cmpxchg64"],
@@ -153,7 +153,7 @@ pub(crate) fn full() -> Record {
         experiment("percpu", vec![], percpu),
         experiment("spinlock", vec![], locks.to_vec()),
         experiment("width", vec![], width.to_vec()),
-        company,
+        context,
     ]);
     r
 }

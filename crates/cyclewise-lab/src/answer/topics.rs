@@ -1,7 +1,7 @@
 //! Sentences about what was measured, by topic. Each names the rows that it rests on.
 
-use super::company::{self, Row};
 use super::finding::Finding;
+use super::in_context::{self, Row};
 use super::{fitting, listed};
 use crate::number::brief;
 use crate::record::{Experiment, Record, Unit, Variant, Verdict, bounds};
@@ -64,9 +64,9 @@ fn figure(v: &Variant, unit: Unit, as_what: As) -> (String, &'static str) {
     (brief(value, bounds(ci95)), unit)
 }
 
-/// A sentence with what its operations add in company: with the surroundings in which that is nothing, where there is room.
-fn in_company(said: &str, record: &Record, rows: &[(&str, Row)]) -> String {
-    fitting([true, false].map(|counts| format!("{said}{}.", company::of_rows(record, rows, counts))))
+/// A sentence with what its operations add in context: with the surroundings in which that is nothing, where there is room.
+fn with_context(said: &str, record: &Record, rows: &[(&str, Row)]) -> String {
+    fitting([true, false].map(|counts| format!("{said}{}.", in_context::of_rows(record, rows, counts))))
 }
 
 const XADD: Row = ["lock-prefix", "lock-xadd64"];
@@ -90,24 +90,25 @@ fn lock_prefix(record: &Record) -> Option<String> {
             continue;
         };
         match f.cost() {
-            Some(cost) => costs.push(format!("{cost} on {what}")),
+            Some(cost) if costs.is_empty() => costs.push(format!("{what} {cost} slower")),
+            Some(cost) => costs.push(format!("{what} {cost}")),
             None => others.push_str(&format!("; on {what}: {}", f.verdict_in_short())),
         }
     }
     let said = match (listed(&costs), others.strip_prefix("; ")) {
-        (Some(costs), _) => format!("Back to back, LOCK costs {costs}{others}"),
+        (Some(costs), _) => format!("Back to back, LOCK makes {costs}{others}"),
         (None, Some(others)) => format!("LOCK: {others}"),
         (None, None) => return None,
     };
     // Back to back is mostly an upper bound, so the sentence says what programs pay.
     let rows = [("LOCK XADD", XADD), ("CMPXCHG", CMPXCHG), ("INC", INC)];
-    Some(in_company(&said, record, &rows))
+    Some(with_context(&said, record, &rows))
 }
 
 fn flags(record: &Record) -> Option<String> {
-    let company = company::cost(record, POPF);
+    let context = in_context::cost(record, POPF);
     // Ranges over surroundings are in ticks, and a sentence has one unit.
-    let as_what = if company.is_some() { As::Unit } else { As::Cycles };
+    let as_what = if context.is_some() { As::Unit } else { As::Cycles };
     let (popf, unit) = cost(record, "popf", "push-popf", as_what)?;
     let others = [("a test and branch", "test-branch"), ("a soft mask", "soft-mask")];
     let against: Vec<String> = others
@@ -122,8 +123,8 @@ fn flags(record: &Record) -> Option<String> {
             Some(format!("; {what} {shown}{its}{verdict}"))
         })
         .collect();
-    let company = company.map_or(String::new(), |cost| format!(", {cost}"));
-    Some(format!("POPF costs {popf} {unit}{company}{}.", against.concat()))
+    let context = context.map_or(String::new(), |cost| format!(", {cost}"));
+    Some(format!("POPF costs {popf} {unit}{context}{}.", against.concat()))
 }
 
 fn kernel(record: &Record) -> Option<String> {
@@ -138,7 +139,7 @@ fn kernel(record: &Record) -> Option<String> {
 
 fn clock(record: &Record) -> Option<String> {
     let std = finding(record, "clock", "now", "std-instant")?.takes("The ordered clock", "std's Instant");
-    Some(in_company(&std, record, &[("it", NOW)]))
+    Some(with_context(&std, record, &[("it", NOW)]))
 }
 
 fn arc(record: &Record) -> Option<String> {
@@ -147,8 +148,8 @@ fn arc(record: &Record) -> Option<String> {
         .map_or(String::new(), |f| format!("; {}", f.takes("locked", "std's")));
     let rows = [("a locked pair", ARC)];
     Some(fitting([
-        in_company(&format!("{elided}{std}"), record, &rows),
-        in_company(&elided, record, &rows),
+        with_context(&format!("{elided}{std}"), record, &rows),
+        with_context(&elided, record, &rows),
     ]))
 }
 
@@ -164,7 +165,7 @@ fn per_cpu(record: &Record) -> Option<String> {
         ("A locked add", "rseq's", "it", "rseq's"),
     ];
     Some(fitting(said.map(|(what, whose, it, own)| {
-        in_company(&locked.takes(what, whose), record, &[(it, INC), (own, RSEQ)])
+        with_context(&locked.takes(what, whose), record, &[(it, INC), (own, RSEQ)])
     })))
 }
 
@@ -250,7 +251,7 @@ mod tests {
 
     #[test]
     #[cfg(target_arch = "x86_64")]
-    fn every_row_in_company_belongs_to_an_operation() {
+    fn every_row_in_context_belongs_to_an_operation() {
         let matrix = cyclewise_context::Matrix::new(cyclewise_context::CacheSizes { l2: None, l3: None });
         let is_there = |row: Row| matrix.operations.iter().any(|o| o.loop_row == Some(row));
         for row in [XADD, CMPXCHG, INC, POPF, NOW, ARC, RSEQ] {
@@ -262,7 +263,7 @@ mod tests {
 
     #[test]
     fn a_matrix_without_the_rows_back_to_back_makes_no_sentence() {
-        let mut r = company::tests::record(&[4.5, 0.3, 2.0]);
+        let mut r = in_context::tests::record(&[4.5, 0.3, 2.0]);
         assert_eq!(lock_prefix(&r), None);
         // The twin: with them it says both.
         let mut inc = comparison(Verdict::Slower, 1.3, [1.29, 1.31]);
@@ -274,7 +275,7 @@ mod tests {
         });
         assert_eq!(
             lock_prefix(&r).unwrap(),
-            "Back to back, LOCK costs 1.30 times on INC; in company INC adds 0.30 to 4.5 ticks."
+            "Back to back, LOCK makes INC 1.30 times slower; in context INC adds 0.30 to 4.5 ticks."
         );
     }
 

@@ -39,7 +39,7 @@ pub(super) enum Command {
     /// this folder, cyclewise-CPU-TIME.json and .html; no file that exists is changed.
     ///
     /// Exit status 0: everything that was asked for and that this machine can run was measured. 3: something is missing; the
-    /// last line and the record say what and why. An experiment named here counts even if this machine cannot run it.
+    /// last line and the record say what and why. Naming an experiment that this machine cannot run also gives 3.
     #[command(verbatim_doc_comment)]
     Run(RunArgs),
     /// List the experiments, with the question each answers and its source
@@ -59,7 +59,7 @@ pub(super) enum Command {
     },
     /// Compare records with the first one
     Compare(CompareArgs),
-    /// Print what each primitive costs beside its limit and the best peer, on the machines of records
+    /// Print each primitive against its lower bound and best competitor, per machine
     ///
     /// The limit is what sets the least cost: a fence, a locked instruction, two stores. Rows that a record lacks are dashes.
     /// Without records, prints what sets each limit.
@@ -87,12 +87,12 @@ pub(super) enum Command {
     },
     /// Time whole commands, interleaved in random order
     Time(TimeArgs),
-    /// Tell what a program pays for atomics: which lines of code, and what it would gain without
+    /// Show what atomics cost a program: which lines of code, and what it would gain without
     ///
     /// Runs PROG ARGS and counts its locked instructions, those of all its threads and of the programs that it starts. The report goes
     /// to stderr, and stdin, stdout and the exit status are PROG's own; a program that signal N ended gives 128 + N. After that
     /// PROG is run again without counting, for its time (--native-runs), and what instructions cost on this machine is measured (--costs);
-    /// both are for the forecast, which is an interval and no promise. Ctrl-C ends PROG, and the counts so far are reported.
+    /// both are for the forecast, which is an estimate, not a guarantee. Ctrl-C ends PROG, and the counts so far are reported.
     ///
     /// `cyclewise locks -- cargo bench` (or test, or run) counts the programs that cargo built, and not cargo and rustc.
     ///
@@ -106,7 +106,7 @@ pub(super) enum Command {
     Simulate(SimulateArgs),
     /// Recommend a retry limit, relax policy and primitive for a machine, by simulation
     Recommend(RecommendArgs),
-    /// Plan, join and report on many machines' work, on Slurm
+    /// Run on many machines and compare them, on Slurm or over ssh
     Fleet(FleetArgs),
     /// Check the project's guarantees on this machine; exit 1 if one is broken
     Verify(VerifyArgs),
@@ -195,9 +195,9 @@ pub(super) struct Common {
     pub(super) html: Option<PathBuf>,
     /// Leave out who measured: the names of the node, its boot and its job become hashes made with the key in this file
     ///
-    /// A node has the same name in all records that are made with one key, and only who has the key can find the node of a name:
+    /// A node has the same name in all records that are made with one key, and only the key holder can recover a node's name:
     /// `openssl rand -hex 32 > KEYFILE` makes one for a fleet. Paths of the command line, the home folder and the firmware's
-    /// free texts are left out too. Commands that are timed are your own words, and stay as they are. What kind of machine it is stays
+    /// free texts are left out too. Timed commands are kept verbatim. What kind of machine it is stays
     /// as well: its CPU, its kernel's release, its vendor's names of product, board and firmware; and so do the times of measurement.
     #[arg(long, value_name = "KEYFILE")]
     pub(super) anonymous: Option<PathBuf>,

@@ -7,7 +7,7 @@ use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// More files of one machine and second than anyone makes.
+/// Upper bound on name collisions, of one machine and second.
 const TRIES: u32 = 1000;
 
 /// `cyclewise-amd-epyc-9b14-20261122T102441Z`, from the record's machine and the time at which it ended.

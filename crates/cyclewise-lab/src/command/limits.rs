@@ -1,4 +1,4 @@
-//! `cyclewise limits`: what each primitive costs beside its limit and the best peer, on the machines of records.
+//! `cyclewise limits`: each primitive against its lower bound and best competitor, per machine.
 
 use super::cli::LimitsArgs;
 use super::output;

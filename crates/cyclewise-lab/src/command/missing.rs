@@ -101,7 +101,7 @@ fn entry(missing: &Missing) -> String {
 /// this machine could have measured. Elsewhere returns the summary.
 ///
 /// # Errors
-/// As said.
+/// Status 3: something is missing that was named, or that this machine could have measured.
 pub(super) fn end(record: &Record, asked: usize, named: bool) -> Result<String> {
     let summary = summary(record, asked);
     let nothing = record.experiments.is_empty();

@@ -169,7 +169,7 @@ pub fn published(name: &str) -> &'static [Published] {
     find(name).map_or(&[], |d| d.published)
 }
 
-/// Enters rows that this machine cannot run among the notes and the missing.
+/// Records variants that this machine cannot run.
 fn left_out(notes: &mut Vec<String>, missing: &mut Vec<MissingVariant>, names: &[&str], why: impl Display) {
     notes.push(format!("{} left out: {why}", names.join(", ")));
     missing.extend(names.iter().map(|name| MissingVariant {

@@ -45,7 +45,7 @@ pub(crate) fn measured(
 ) -> Result<FleetReport> {
     if !(settings.fdr > 0.0 && settings.fdr < 1.0) {
         let text = format!(
-            "--fdr: {} is no false discovery rate; it is a share between 0 and 1, for example 0.05",
+            "--fdr: {} is not a valid false discovery rate; use a value from 0 to 1, for example 0.05",
             settings.fdr
         );
         return Err(Error::usage(text));

@@ -4,7 +4,7 @@
 //! tail is that of all groups and rows together (of its own row, where that has very many machines), because a group of 20 does not
 //! show its own; and where the groups' spreads are alike, each knows its own better by the others'. Less than [`LEAST_APART`] from
 //! its group's median no machine is named: it makes no difference, and a timer's step may be as large. A group with fewer than [`FEWEST`] machines,
-//! and one of which more than a fifth is far from any centre, says nothing about who is unlike it: its machines are counted as
+//! and one of which more than a fifth is far from any centre, cannot reveal outliers: its machines are counted as
 //! untested.
 
 use super::columns::Fleet;
@@ -357,7 +357,7 @@ fn about_modes(name: &str, row: &Row, place: usize, fleet: &Fleet) -> Option<Str
         .filter(|mode| mode.machines >= FEWEST && !can_tell(mode))?;
     let fit = mode.fit?;
     Some(format!(
-        "{name}: {} of {} machines of group {group} are far from its centre, so nobody is named",
+        "{name}: {} of {} machines of group {group} are far from its centre, so no outliers are reported",
         fit.n - fit.kept,
         fit.n
     ))

@@ -346,7 +346,7 @@ fn no_ratio_note(setup: &Setup, measured: &Measurement, comparisons: &[Compariso
     let names: Vec<String> = without.map(|&(a, b)| format!("{} with {}", name(a), name(b))).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "not compared, as the second costs nothing that can be measured, so there is no ratio: {}",
+            "not compared, because the second has no measurable cost, so there is no ratio: {}",
             names.join(", ")
         )
     })

@@ -116,7 +116,7 @@ fn by_median(e: &Experiment, c: &mut Comparison, p_states: &[f64]) -> Decision {
         decision.reason = Some(own.chain([in_words(other)]).collect::<Vec<_>>().join("; "));
     }
     // Only where no state contradicts it.
-    if decision.verdict.is_claim() && stats::is_trifle(&headline) {
+    if decision.verdict.is_claim() && stats::is_negligible(&headline) {
         decision.verdict = Verdict::Same;
         let trifle = std::iter::once("within 0.5\u{a0}%".to_string());
         decision.reason = Some(trifle.chain(decision.reason).collect::<Vec<_>>().join("; "));
@@ -169,7 +169,7 @@ fn not_linear(v: &Variant) -> Decision {
 /// Why two rows have no paired figure.
 fn no_pairs(e: &Experiment, a: &Variant, b: &Variant) -> String {
     if b.median <= 0.0 {
-        return format!("{} costs nothing that can be measured, so there is no ratio", b.name);
+        return format!("{} has no measurable cost, so there is no ratio", b.name);
     }
     too_few(e, a, b, 0)
 }

@@ -13,7 +13,7 @@
 //! # The margin
 //! [`SAME_MARGIN`], 1 %, and never less than the noise floor: the lab promises to find 1 % (`cyclewise verify lab`), so
 //! that "same" means that a difference of the size it is trusted with would have been seen. A difference that is proven and
-//! smaller than the margin is a difference; its tests say that it lies within the margin. Half of the margin is [`is_trifle`]'s. One that is proven, larger than 1 %
+//! smaller than the margin is a difference; its tests say that it lies within the margin. Half of the margin is [`is_negligible`]'s. One that is proven, larger than 1 %
 //! and hidden by the floor is not "same" either. A floor of more than [`LARGEST_MARGIN`] is no margin: on a machine that is off
 //! by a fifth nothing is shown to be the same.
 //!
@@ -33,7 +33,7 @@ use crate::record::{Interval, Paired, Test, Verdict};
 /// The margin of "same", unless the noise floor is larger.
 pub(crate) const SAME_MARGIN: f64 = 0.01;
 
-/// A ratio whose interval lies within this of 1 is a trifle.
+/// A ratio whose interval lies within this of 1 is negligible.
 const TRIFLE: f64 = 0.005;
 
 /// The largest margin of "same".
@@ -128,11 +128,11 @@ pub(crate) fn decide(paired: &Paired, p_holm: f64, cost: f64, floor: Option<f64>
     Decision { verdict, reason, tests }
 }
 
-/// Whether a difference, proven or not, is smaller than a verdict speaks of.
+/// Whether a difference, proven or not, is too small to report.
 ///
 /// One run knows a row to a tenth of a percent, but the place of code and data differs between two runs of one build, and
 /// verdicts on such differences contradicted each other.
-pub(crate) fn is_trifle(paired: &Paired) -> bool {
+pub(crate) fn is_negligible(paired: &Paired) -> bool {
     within(paired.ratio_ci95, TRIFLE)
 }
 

@@ -48,7 +48,7 @@ pub(crate) use tests::random::Source;
 pub(crate) use between::{RunRatio, between_runs, block_range, ratio_between_runs};
 pub(crate) use bootstrap::rounds_ratio_ci;
 pub(crate) use components::{Machines, components};
-pub(crate) use decision::{Decision, ENOUGH, LARGEST_MARGIN, SAME_MARGIN, decide, is_trifle};
+pub(crate) use decision::{Decision, ENOUGH, LARGEST_MARGIN, SAME_MARGIN, decide, is_negligible};
 pub(crate) use discovery::discovery_rates;
 pub(crate) use floor::{noise_floor, split_floor};
 pub(crate) use holm::holm;

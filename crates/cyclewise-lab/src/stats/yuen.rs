@@ -1,7 +1,7 @@
 //! The difference between two groups of machines of which some do not belong: Yuen's test of trimmed means.
 //!
 //! A fifth of the machines on each side is trimmed from the mean, and their distance is counted as that of the last that stays
-//! (winsorized). Up to a fifth of a group may be ill without moving the mean of the others, and the interval stays one of Welch's kind:
+//! (winsorized). Up to a fifth of a group may be outliers without moving the mean of the others, and the interval stays one of Welch's kind:
 //! the groups may have different spreads and sizes. The median has two thirds of the efficiency of the mean; a mean trimmed by a
 //! fifth has nine tenths of it.
 //!

@@ -26,13 +26,13 @@ pub(crate) fn verify(progress: &dyn Progress, time: Duration) -> Result<Verifica
     let share = time / 4;
     let step = |done: f64, what: &str| progress.step(done, &format!("verify refs: {what}"));
     step(0.0, "saturation, 32 bits");
-    let narrow = for_good::<Refcount>("saturation-is-for-good-32", share)?;
+    let narrow = for_good::<Refcount>("saturation-is-permanent-32", share)?;
     step(0.25, "saturation, 64 bits");
-    let wide = for_good::<Refcount64>("saturation-is-for-good-64", share)?;
+    let wide = for_good::<Refcount64>("saturation-is-permanent-64", share)?;
     step(0.5, "the last put, 32 bits");
-    let last = told_once::<Refcount>("the-last-is-told-once-32", share)?;
+    let last = told_once::<Refcount>("last-put-is-unique-32", share)?;
     step(0.75, "the last put, 64 bits");
-    let last_wide = told_once::<Refcount64>("the-last-is-told-once-64", share)?;
+    let last_wide = told_once::<Refcount64>("last-put-is-unique-64", share)?;
     Ok(Verification {
         schema: SCHEMA,
         what: "refs",

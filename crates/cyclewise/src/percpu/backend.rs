@@ -57,7 +57,7 @@ impl fmt::Display for Report {
             (Backend::Portable, Reason::Refused { errno }) => {
                 write!(
                     f,
-                    "portable: rseq(2) says errno {errno}; allow the call, or use Linux 4.18 or later"
+                    "portable: rseq(2) failed with errno {errno}; allow the call, or use Linux 4.18 or later"
                 )
             }
             (Backend::Portable, Reason::Foreign) => {

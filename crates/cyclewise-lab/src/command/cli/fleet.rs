@@ -39,8 +39,8 @@ pub(in crate::command) struct PlanArgs {
     /// The number of nodes; `run` needs it, or --sbatch=--nodelist=…
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(in crate::command) nodes: Option<u32>,
-    /// An option of sbatch for the job, for example --sbatch=--partition=batch; may be repeated. The job that joins gets only
-    /// who pays and where: partition, account, qos, reservation, clusters, wckey, comment, mail
+    /// An option of sbatch for the job, for example --sbatch=--partition=batch; may be repeated. The joining job inherits only
+    /// account and placement options: partition, account, qos, reservation, clusters, wckey, comment, mail
     #[arg(long = "sbatch", value_name = "OPTION", allow_hyphen_values = true)]
     pub(in crate::command) sbatch: Vec<String>,
     /// The cyclewise that the nodes run [default: this one]

@@ -73,7 +73,7 @@ pub(in crate::command) struct LocksRunnerArgs {
 pub(in crate::command) enum By {
     /// Samples by an event of the CPU's own counters: PROG runs about as fast as ever, and figures are estimates
     Counter,
-    /// By qemu-user: exact, on any machine, and some dozen times slower
+    /// By qemu-user: exact, on any machine, and 20 to 70 times slower
     Emulator,
 }
 

@@ -31,7 +31,7 @@ pub(in crate::command) enum SimulateCommand {
     Phase(PhaseArgs),
     /// Compare the simulator with published figures; exit 1 if one is out of range
     Validate(ValidateArgs),
-    /// Predict published machines that the simulator did not learn from; exit 1 if a kind is further off than asked
+    /// Predict published machines that the simulator did not learn from; exit 1 if an error exceeds its limit
     Examine(ExamineArgs),
 }
 

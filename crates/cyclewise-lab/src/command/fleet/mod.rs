@@ -1,4 +1,4 @@
-//! `cyclewise fleet`: many machines, on an engine that people have.
+//! `cyclewise fleet`: many machines, using an existing scheduler.
 
 mod join;
 mod names;

@@ -86,7 +86,7 @@ fn work(args: &PlanArgs, planned: &Planned) -> Result<Work> {
         }
         if args.nodes.is_none() && !args.sbatch.iter().any(|o| sbatch::is_nodelist(o)) {
             return Err(Error::usage(
-                "fleet plan: on which nodes? give their number by --nodes N, or their names by --sbatch=--nodelist=NAMES",
+                "fleet plan: no nodes given; pass --nodes N, or their names by --sbatch=--nodelist=NAMES",
             ));
         }
         return Ok(Work::Records { nodes: args.nodes });
@@ -150,7 +150,7 @@ fn program(given: Option<&Path>) -> Result<String> {
     })
 }
 
-/// Writes the files, the plan last. What is there already and the same is kept.
+/// Writes the files, the plan last. Identical existing files are kept.
 fn write(dir: &Path, plan: &Plan, files: &[(String, String)], key: Option<&[u8]>) -> Result<()> {
     refuse_other_plan(dir, files)?;
     let key_file = dir.join(KEY);

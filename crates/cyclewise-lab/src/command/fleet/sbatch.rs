@@ -36,7 +36,7 @@ const FLAGS: &[char] = &['H', 'I', 'O', 'Q', 's', 'u', 'v'];
 /// Those that this program looks for, so that their names must be whole.
 const NODES: &[&str] = &["--nodefile", "--nodelist"];
 
-/// Those that say who pays and where to run, which every job of a cluster may need.
+/// Account and placement options, which every job of a cluster may need.
 const FOR_EVERY_JOB: &[&str] = &[
     "--account",
     "--clusters",
@@ -53,7 +53,7 @@ const FOR_EVERY_JOB: &[&str] = &[
     "-q",
 ];
 
-/// Rejects an option that the job sets itself, and a text that is no option.
+/// Rejects an option that the job sets itself, and anything that is not an option.
 ///
 /// # Errors
 /// Exit 2.
@@ -80,7 +80,7 @@ pub(super) fn check(option: &str) -> Result<()> {
             _ => "leave it out, and edit the job's files if they must say otherwise",
         };
         return refuse(format!(
-            "the job's files say {ours} themselves, or rely on it; {instead}"
+            "the generated scripts already set {ours}, or rely on it; {instead}"
         ));
     }
     // Whether it is for the join too is known of whole names.

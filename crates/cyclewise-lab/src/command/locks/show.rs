@@ -59,7 +59,7 @@ fn put(path: &PathBuf, text: Result<String>, document: Option<&File>) -> Result<
 /// the program itself succeeded.
 ///
 /// # Errors
-/// As said.
+/// A document could not be written, and the program succeeded.
 pub(super) fn ended(shown: Result<()>, exit: Exit) -> Result<ExitCode> {
     match (shown, exit.status()) {
         (Err(error), 0) => Err(error),

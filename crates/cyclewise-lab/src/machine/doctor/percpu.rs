@@ -204,7 +204,7 @@ mod tests {
     fn the_backend_is_the_librarys_own() {
         let mut i = machine(Some(20), Some(28));
         assert_eq!(backend(&i).status, Status::Limited);
-        assert!(backend(&i).value.starts_with("portable: rseq(2) says errno 38"));
+        assert!(backend(&i).value.starts_with("portable: rseq(2) failed with errno 38"));
         i.percpu = cyclewise::percpu::Report {
             backend: Backend::Rseq,
             reason: cyclewise::percpu::Reason::Registered,

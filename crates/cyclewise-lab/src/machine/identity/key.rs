@@ -1,7 +1,7 @@
 //! Names for those who share records without saying whose machines they are: keyed hashes.
 //!
 //! A hash without a key would be found by hashing a list of host names. With the key of a file, a node has the same name in all
-//! records of a fleet, and only who has the key can find the node of a name:
+//! records of a fleet, and only the key holder can recover a node's name:
 //!
 //! ```text
 //! printf %s NODE | openssl dgst -sha256 -hmac "$(cat KEYFILE)"

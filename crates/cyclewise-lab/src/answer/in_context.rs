@@ -1,4 +1,4 @@
-//! What an operation adds in company: the range over surroundings of the experiment `in-context`.
+//! What an operation adds in context: the range over surroundings of the experiment `in-context`.
 //!
 //! Back to back is mostly an upper bound of what a program pays, so a sentence that something is worth changing rests on this
 //! range.
@@ -29,7 +29,7 @@ fn ends(range: &Range) -> String {
     format!("{} to {}", significant(range.low.0, 2), significant(range.high.0, 2))
 }
 
-/// What each operation, called by the name beside its row, adds in company, after semicolons; empty if none was measured.
+/// What each operation, called by the name beside its row, adds in context, after semicolons; empty if none was measured.
 /// `counts` says, too, in how many surroundings an operation adds nothing.
 pub(super) fn of_rows(record: &Record, rows: &[(&str, Row)], counts: bool) -> String {
     let (mut added, mut free) = (Vec::new(), String::new());
@@ -37,10 +37,10 @@ pub(super) fn of_rows(record: &Record, rows: &[(&str, Row)], counts: bool) -> St
         let Some(range) = range_of(record, *row) else { continue };
         let nothing = range.nothing_in.len();
         if nothing == range.of {
-            free.push_str(&format!("; {what} costs nothing in company"));
+            free.push_str(&format!("; {what} costs nothing among other instructions"));
         } else if range.is_free_in_most() {
             free.push_str(&format!(
-                "; {what} costs nothing in most company ({} ticks)",
+                "; {what} costs nothing in most contexts ({} ticks)",
                 ends(&range)
             ));
         } else {
@@ -56,23 +56,23 @@ pub(super) fn of_rows(record: &Record, rows: &[(&str, Row)], counts: bool) -> St
             added.push(format!("{what} {adds}{}{ticks}{nothing}", ends(&range)));
         }
     }
-    let added = listed(&added).map_or(String::new(), |all| format!("; in company {all}"));
+    let added = listed(&added).map_or(String::new(), |all| format!("; in context {all}"));
     format!("{added}{free}")
 }
 
-/// What the operation of a row costs in company, in ticks: `9.1 to 22 in company`; `None` if it was not measured.
+/// What the operation of a row costs in context, in ticks: `9.1 to 22 in context`; `None` if it was not measured.
 pub(super) fn cost(record: &Record, row: Row) -> Option<String> {
     let range = range_of(record, row)?;
     Some(if range.nothing_in.len() == range.of {
-        "nothing in company".to_owned()
+        "nothing in context".to_owned()
     } else if range.is_free_in_most() {
-        format!("nothing in most company ({})", ends(&range))
+        format!("nothing in most contexts ({})", ends(&range))
     } else {
-        format!("{} in company", ends(&range))
+        format!("{} in context", ends(&range))
     })
 }
 
-/// How many operations cost nothing in most company, and which adds the most; `None` if none was measured.
+/// How many operations cost nothing in most contexts, and which adds the most; `None` if none was measured.
 pub(super) fn line(matrix: &Matrix) -> Option<String> {
     let ranges = matrix
         .operations
@@ -87,7 +87,7 @@ pub(super) fn line(matrix: &Matrix) -> Option<String> {
             other => format!("in {other}"),
         };
         format!(
-            "{free} of {} operations cost nothing in most company; the most: {}, {} ticks {at}",
+            "{free} of {} operations cost nothing in most contexts; the most: {}, {} ticks {at}",
             ranges.len(),
             operation.name,
             significant(range.high.0, 3)
@@ -136,19 +136,19 @@ pub(super) mod tests {
     const INC: Row = ["lock-prefix", "lock-inc64"];
 
     #[test]
-    fn what_includes_nothing_in_most_surroundings_costs_nothing_in_most_company() {
+    fn what_includes_nothing_in_most_surroundings_costs_nothing_in_most_contexts() {
         let said = |added: &[f64]| of_rows(&record(added), &[("it", INC)], false);
         assert_eq!(
             said(&[4.5, 0.0, 0.05]),
-            "; it costs nothing in most company (0 to 4.5 ticks)"
+            "; it costs nothing in most contexts (0 to 4.5 ticks)"
         );
         // The twin: one surrounding more in which it costs, so that it costs nothing in half of them.
-        assert_eq!(said(&[4.5, 0.0, 0.05, 2.1]), "; in company it adds 0 to 4.5 ticks");
-        assert_eq!(said(&[4.5, 0.3]), "; in company it adds 0.30 to 4.5 ticks");
-        assert_eq!(said(&[0.0, 0.01]), "; it costs nothing in company");
+        assert_eq!(said(&[4.5, 0.0, 0.05, 2.1]), "; in context it adds 0 to 4.5 ticks");
+        assert_eq!(said(&[4.5, 0.3]), "; in context it adds 0.30 to 4.5 ticks");
+        assert_eq!(said(&[0.0, 0.01]), "; it costs nothing among other instructions");
         let cost = |added: &[f64]| super::cost(&record(added), INC).unwrap();
-        assert_eq!(cost(&[4.5, 0.0, 0.05]), "nothing in most company (0 to 4.5)");
-        assert_eq!(cost(&[4.5, 0.0, 0.05, 2.1]), "0 to 4.5 in company");
+        assert_eq!(cost(&[4.5, 0.0, 0.05]), "nothing in most contexts (0 to 4.5)");
+        assert_eq!(cost(&[4.5, 0.0, 0.05, 2.1]), "0 to 4.5 in context");
     }
 
     #[test]
@@ -157,11 +157,11 @@ pub(super) mod tests {
         let rows = [("one", INC), ("not measured", ["lock-prefix", "no-such"]), ("two", INC)];
         assert_eq!(
             of_rows(&r, &rows, true),
-            "; in company one adds 0 to 4.5 ticks (nothing in 1 of 4) and two 0 to 4.5 (nothing in 1 of 4)"
+            "; in context one adds 0 to 4.5 ticks (nothing in 1 of 4) and two 0 to 4.5 (nothing in 1 of 4)"
         );
         assert_eq!(
             of_rows(&r, &rows, false),
-            "; in company one adds 0 to 4.5 ticks and two 0 to 4.5"
+            "; in context one adds 0 to 4.5 ticks and two 0 to 4.5"
         );
     }
 
@@ -171,7 +171,7 @@ pub(super) mod tests {
         assert!(
             line(&[4.5, 0.0, 0.0])
                 .unwrap()
-                .starts_with("1 of 1 operations cost nothing in most company; the most: inc, 4.50")
+                .starts_with("1 of 1 operations cost nothing in most contexts; the most: inc, 4.50")
         );
         assert!(line(&[4.5, 0.4]).unwrap().starts_with("0 of 1 "));
         assert_eq!(line(&[]), None);
