@@ -23,7 +23,7 @@ pub enum cw_refused {
     CW_REFUSED_BREAKPOINT = 3,
     /// The byte at `address` is `number`, which is neither the old value nor the new one.
     CW_REFUSED_UNEXPECTED_BYTE = 4,
-    /// `address` is not in a mapping that is readable, executable and not writable.
+    /// `address` is not in a mapping that is readable, executable, not writable and private to the process.
     CW_REFUSED_NOT_TEXT = 5,
     /// The edit at `address` crosses a page or overlaps another.
     CW_REFUSED_MISSHAPEN = 6,
@@ -91,6 +91,8 @@ pub enum cw_refused {
     CW_REFUSED_BAD_UNIT = 37,
     /// The program's hook has no function behind it to forward to.
     CW_REFUSED_NOTHING_BEHIND = 38,
+    /// What is written at `address` is not what runs: a tool moved or copied the code after it was linked (llvm-bolt, a code cache).
+    CW_REFUSED_MOVED_TEXT = 39,
     /// The program was linked without the hooks of thread creation.
     CW_REFUSED_NOT_HOOKED = 64,
     /// An argument has no meaning here; the message names it.
@@ -222,6 +224,7 @@ fn told(refused: &Refused) -> (cw_refused, c_int, usize, i64) {
         Refusal::SignalsBusy => (CW_REFUSED_SIGNALS_BUSY, 0, 0, 0),
         Refusal::System { errno, .. } => (CW_REFUSED_SYSTEM, errno, 0, 0),
         Refusal::BadUnit { at } => (CW_REFUSED_BAD_UNIT, 0, at, 0),
+        Refusal::MovedText { at } => (CW_REFUSED_MOVED_TEXT, 0, at, 0),
         _ => (CW_REFUSED_OTHER, 0, 0, 0),
     }
 }
@@ -327,6 +330,7 @@ mod tests {
                 hook: "_dl_allocate_tls_init",
             }),
             Refused::Library(Refusal::LetOut { thread: i32::MAX }),
+            Refused::Library(Refusal::MovedText { at: usize::MAX }),
             Refused::Library(Refusal::HelperThreads),
             Refused::Library(Refusal::Unwatched),
             Refused::NotHooked,

@@ -27,7 +27,8 @@ pub enum Refusal {
         /// The byte found.
         found: u8,
     },
-    /// The address is not in a mapping that is readable, executable and not writable.
+    /// The address is not in a mapping that is readable, executable, not writable and private to the process. Text that is shared with
+    /// other processes (memfd, libhugetlbfs) is theirs too, and execute-only text cannot be looked at.
     NotText {
         /// The address.
         at: usize,
@@ -67,6 +68,12 @@ pub enum Refusal {
     /// The descriptor of a link unit is another version's, not writable, or describes no table of that unit's own text.
     BadUnit {
         /// The address; 0 for a null pointer.
+        at: usize,
+    },
+    /// What is written at the address is not what runs: a tool has moved or copied the program's code after it was linked (llvm-bolt, a
+    /// code cache).
+    MovedText {
+        /// The address of the link unit's canary.
         at: usize,
     },
     /// `dec` was called more often than `inc`.

@@ -125,7 +125,7 @@ enum cw_refused {
    */
   CW_REFUSED_UNEXPECTED_BYTE = 4,
   /**
-   * `address` is not in a mapping that is readable, executable and not writable.
+   * `address` is not in a mapping that is readable, executable, not writable and private to the process.
    */
   CW_REFUSED_NOT_TEXT = 5,
   /**
@@ -260,6 +260,10 @@ enum cw_refused {
    * The program's hook has no function behind it to forward to.
    */
   CW_REFUSED_NOTHING_BEHIND = 38,
+  /**
+   * What is written at `address` is not what runs: a tool moved or copied the code after it was linked (llvm-bolt, a code cache).
+   */
+  CW_REFUSED_MOVED_TEXT = 39,
   /**
    * The program was linked without the hooks of thread creation.
    */

@@ -14,6 +14,10 @@
  *     constructor: 0 to 1; then cw_unit_register(&cw_unit), where there is that function
  *     destructor:  1 to 0; where it was 2, cw_unit.forget(&cw_unit)
  *
+ * The canary, in the group cw_canary, is a function that returns two bytes of its own code. A tool that moves code of linked programs
+ * (llvm-bolt) leaves records at the old copies. So the library changes those bytes through their record before it changes anything
+ * else in the unit, and calls the function. Where that does not return what was written, keys are refused and sites keep LOCK.
+ *
  * They are written as bytes: assembly outside of functions cannot know whether -masm=intel is in force. Under link-time
  * optimization several copies may come to one assembler, hence each .ifndef.
  *
@@ -37,7 +41,15 @@ struct cw_unit {
     int (*adopt)(struct cw_unit *);        /* the library's */
     uint64_t state;                        /* 0, 1 or 2, see above */
     void *text_lock;                       /* 32 bytes, for the library to lock this unit's text with */
-    uint64_t reserved[2];                  /* the library's */
+    uint64_t reserved;                     /* the library's */
+    struct cw_canary_record *canary;
+};
+
+/* How the library finds the canary's bytes: as it finds sites. */
+struct cw_canary_record {
+    void (*run)(void);
+    int32_t distance; /* from this field to the bytes */
+    uint32_t found;   /* the library's */
 };
 
 #if CW_HAS_SITES
@@ -81,7 +93,29 @@ __asm__(".ifndef cw_unit\n\t"
         ".quad __start_cyclewise_key_v2, __stop_cyclewise_key_v2\n\t"
         ".quad 0, 0, 0, 0\n\t"
         ".quad cyclewise_text_lock_v2\n\t"
-        ".quad 0, 0\n\t"
+        ".quad 0, cw_canary_record\n\t"
+        ".popsection\n\t"
+        ".pushsection .text.cw_canary,\"axG\",@progbits,cw_canary,comdat\n\t"
+        ".balign 16\n\t"
+        ".weak cw_canary\n\t"
+        ".hidden cw_canary\n\t"
+        ".type cw_canary,@function\n"
+        "cw_canary:\n\t"
+        ".byte 0xf3, 0x0f, 0x1e, 0xfa\n\t" /* endbr64 */
+        ".byte 0xb8\n"                     /* mov eax, imm32 */
+        "771:\t.byte 0xf0, 0xf0, 0, 0\n\t"
+        ".byte 0xc3\n\t"                   /* ret */
+        ".size cw_canary,.-cw_canary\n\t"
+        ".popsection\n\t"
+        ".pushsection .data.cw_canary,\"awG\",@progbits,cw_canary,comdat\n\t"
+        ".balign 8\n\t"
+        ".weak cw_canary_record\n\t"
+        ".hidden cw_canary_record\n\t"
+        ".type cw_canary_record,@object\n\t"
+        ".size cw_canary_record,16\n"
+        "cw_canary_record:\n\t"
+        ".quad cw_canary\n\t"
+        ".long 771b - ., 0\n\t"
         ".popsection\n\t"
         ".pushsection .note.cyclewise,\"aG\",@note,cw_unit,comdat\n\t"
         ".balign 4\n\t"

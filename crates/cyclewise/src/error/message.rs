@@ -19,7 +19,7 @@ impl fmt::Display for Refusal {
             ),
             Self::NotText { at } => write!(
                 f,
-                "{at:#x} is not in read-only executable text; report how this program was linked"
+                "{at:#x} is not in text that is readable, read-only and private to this process; map it so, or leave it as it is"
             ),
             Self::Misshapen { at } => write!(f, "the edit at {at:#x} crosses a page or overlaps another; split it"),
             Self::NotOneStore { at } => write!(
@@ -48,6 +48,10 @@ impl fmt::Display for Refusal {
             Self::BadUnit { at } => write!(
                 f,
                 "the descriptor of a link unit at {at:#x} is not one that this version knows; build that object with this version's header or crate"
+            ),
+            Self::MovedText { at } => write!(
+                f,
+                "code was moved or copied after linking, so what is written at {at:#x} is not what runs; leave the text as it is, or run the program that the linker made"
             ),
             Self::NoUsers => f.write_str("the key has no users; pair each dec with an inc"),
             Self::TooManyUsers => f.write_str("the key has too many users; pair each inc with a dec"),

@@ -42,8 +42,10 @@ pub unsafe fn apply_alternatives() -> Result<(), Refusal> {
 mod imp {
     use crate::arch::alternative::{self, Site};
     use crate::error::Refusal;
+    use crate::patch::canary::{self, SiteKind};
     use crate::patch::text::{self, Edit};
     use crate::patch::text_lock;
+    use crate::patch::units;
     use crate::sys::{proc_task, signal_mask};
     use alloc::vec::Vec;
 
@@ -63,12 +65,22 @@ mod imp {
             };
             edits.extend(chunks(site, code));
         }
+        if let Some(unit) = units::own() {
+            // Before the lock: this waits for the dynamic linker.
+            units::examine(unit);
+        }
         let held = text_lock::lock()?;
         // A signal handler could create a thread after the check, and a site takes more than one store.
         let _blocked = signal_mask::block_signals()?;
         match proc_task::count()? {
             1 => {}
             threads => return Err(Refusal::OtherThreads { threads }),
+        }
+        if let Some(unit) = units::own() {
+            // SAFETY: the bytes of a canary are right at any time.
+            let write = |edits: &mut [Edit]| unsafe { text::apply_held(&held, edits, None) };
+            // SAFETY: this unit is loaded while its code runs, and its text lock is held.
+            unsafe { canary::check(unit, SiteKind::Several, write) }?;
         }
         // SAFETY: this thread is alone, and by the caller's promise not inside a site (Invariant 1).
         unsafe { text::apply_held(&held, &mut edits, None) }

@@ -13,13 +13,14 @@
 //! Only the holder of the mode lock has the list, so no other thread of ours edits these sites (Invariant 1 of `mode_lock`).
 #![expect(unsafe_code, reason = "applies edits of text")]
 
-use super::sites::sites;
+use super::canary::{self, SiteKind};
+use super::sites::{TextReader, sites};
 use super::text::{self, Edit, Others};
 use super::text_edit::unexpected_byte;
+use super::units;
 use super::units::registry::{self, Slot, TextLocks};
 use crate::arch;
 use crate::error::Refusal;
-use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::vec::Vec;
 
 /// The edits, sorted by address, without duplicates.
@@ -64,7 +65,7 @@ impl EditList {
     ///
     /// # Errors
     /// [`Refusal::Breakpoint`] and [`Refusal::UnexpectedByte`], the latter also where another copy of the crate elided
-    /// a site. [`Refusal::HalfWritten`] where a site was never restored.
+    /// a site. [`Refusal::NotText`] where one cannot be read, [`Refusal::HalfWritten`] where one was never restored.
     pub(super) fn check_locked(&mut self, room: &mut Room) -> Result<(), Refusal> {
         self.none_is_lost()?;
         self.collect_new(room);
@@ -76,8 +77,14 @@ impl EditList {
     }
 
     fn all_have_lock(&self) -> Result<(), Refusal> {
-        let other = self.edits.iter().find(|edit| prefix(edit) != arch::LOCK);
-        other.map_or(Ok(()), |edit| Err(unexpected_byte(edit.at.addr(), prefix(edit))))
+        let mut reader = TextReader::new();
+        self.edits
+            .iter()
+            .try_for_each(|edit| match prefix(&mut reader, edit.at) {
+                Some(arch::LOCK) => Ok(()),
+                Some(found) => Err(unexpected_byte(edit.at.addr(), found)),
+                None => Err(Refusal::NotText { at: edit.at.addr() }),
+            })
     }
 
     /// Elides LOCK everywhere, and keeps a descriptor open for restoring it.
@@ -109,8 +116,10 @@ impl EditList {
     /// # Safety
     /// As [`elide`](Self::elide); with [`Others::None`], as [`elide_alone`](Self::elide_alone).
     unsafe fn elide_with(&mut self, others: Others) -> Result<(), Refusal> {
-        set_direction(&mut self.edits, arch::LOCK, arch::ELIDED);
         let held = TextLocks::all()?;
+        // SAFETY: the caller vouches for `others`.
+        unsafe { self.ask_canaries(&held, others) }?;
+        set_direction(&mut self.edits, arch::LOCK, arch::ELIDED);
         registry::mark_elided(true);
         // SAFETY: Invariant 1. Either prefix makes one whole instruction, and the caller vouches for the elided one and for
         // `others`.
@@ -138,8 +147,10 @@ impl EditList {
         if registry::listed_are_elided() {
             return Ok(self.all_elided());
         }
-        set_direction(&mut self.edits, arch::LOCK, arch::ELIDED);
         let held = TextLocks::all()?;
+        // SAFETY: the caller vouches for `others`.
+        unsafe { self.ask_canaries(&held, others) }?;
+        set_direction(&mut self.edits, arch::LOCK, arch::ELIDED);
         registry::mark_elided(true);
         // SAFETY: Invariant 1. Either prefix makes one whole instruction, and the caller vouches for the elided one and for
         // `others`.
@@ -148,6 +159,34 @@ impl EditList {
             registry::mark_found(is_elided);
         }
         applied.map(|()| self.all_elided())
+    }
+
+    /// Checks that what is written to sites is what runs (`canary`). Another unit in which it is not keeps LOCK from now on.
+    ///
+    /// # Errors
+    /// [`Refusal::MovedText`] of this unit; where the text cannot be written.
+    ///
+    /// # Safety
+    /// With [`Others::None`], the calling thread is the only one of the process that can run its code.
+    unsafe fn ask_canaries(&mut self, held: &TextLocks, others: Others) -> Result<(), Refusal> {
+        // SAFETY: the bytes of a canary are right at any time, and the caller vouches for `others`.
+        let apply = |edits: &mut [Edit]| unsafe { text::apply_more(held.own(), edits, others) };
+        if let Some(own) = units::own() {
+            // SAFETY: this unit's own.
+            unsafe { canary::check(own, SiteKind::OneByte, apply) }?;
+        }
+        for slot in registry::ready().filter(|slot| slot.is_listed()) {
+            // SAFETY: the unit is mapped while its slot is ready, and its canary was checked when it was adopted.
+            match unsafe { canary::check(slot.unit(), SiteKind::OneByte, apply) } {
+                Err(Refusal::MovedText { .. }) => {
+                    let object = slot.object();
+                    self.edits.retain(|edit| !object.contains(&edit.at.addr()));
+                    slot.give_up();
+                }
+                checked => checked?,
+            }
+        }
+        Ok(())
     }
 
     /// Whether the sites of all units that are ready are elided.
@@ -186,6 +225,7 @@ impl EditList {
         }
         set_direction(&mut self.edits, arch::ELIDED, arch::LOCK);
         let held = TextLocks::all()?;
+        text::make_readable(held.own(), &self.edits);
         // SAFETY: Invariant 1. An instruction with LOCK is right in every mode, and the caller vouches for `others`.
         unsafe { text::apply_and_release(held.own(), &mut self.edits, others) }?;
         self.all_have_lock()?;
@@ -215,10 +255,13 @@ impl EditList {
         self.edits.drain(start..end);
     }
 
-    /// Whether no site is elided. Sites with a breakpoint were refused before, so one found now replaced LOCK.
+    /// Whether no site is elided. Sites with a breakpoint were refused before, so one found now replaced LOCK. One that cannot be read
+    /// may be elided.
     pub(super) fn none_elided(&self) -> bool {
-        let own = sites().all(|site| site.prefix() != super::sites::Prefix::Elided);
-        own && self.edits.iter().all(|edit| prefix(edit) != arch::ELIDED)
+        let own = sites().map(|site| core::ptr::with_exposed_provenance_mut(site.address()));
+        let mut reader = TextReader::new();
+        own.chain(self.edits.iter().map(|edit| edit.at))
+            .all(|at| prefix(&mut reader, at).is_some_and(|found| found != arch::ELIDED))
     }
 
     /// Collects the sites if there are units that were not there the last time; whether there were.
@@ -253,7 +296,8 @@ impl EditList {
         self.edits
             .extend(sites().map(|site| edit(core::ptr::with_exposed_provenance_mut(site.address()))));
         let mut all = true;
-        in_order(registry::ready, Slot::must_stay, |slot, stays| {
+        let units = || registry::ready().filter(|slot| !slot.is_given_up());
+        in_order(units, Slot::must_stay, |slot, stays| {
             let fits = stays || slot.count() <= self.edits.capacity() - self.edits.len();
             slot.list(fits);
             all &= fits;
@@ -289,7 +333,12 @@ fn in_order<M: Copy, I: Iterator<Item = M>>(
 unsafe fn restore_some(edits: &mut [Edit], slot: &'static Slot, others: Others) -> Result<(), Refusal> {
     // Also where nothing is restored: then no other thread looks at what the slot holds.
     let held = TextLocks::of(core::iter::once(slot))?;
-    if edits.iter().all(|edit| prefix(edit) == arch::LOCK) {
+    text::make_readable(held.own(), edits);
+    let mut reader = TextReader::new();
+    if edits
+        .iter()
+        .all(|edit| prefix(&mut reader, edit.at) == Some(arch::LOCK))
+    {
         return Ok(());
     }
     set_direction(edits, arch::ELIDED, arch::LOCK);
@@ -314,16 +363,15 @@ fn set_direction(edits: &mut [Edit], expect: u8, new: u8) {
     }
 }
 
+/// Whether a site is elided, as far as can be read.
 fn is_elided(at: *mut u8) -> bool {
-    prefix(&edit(at)) == arch::ELIDED
+    prefix(&mut TextReader::new(), at).is_none_or(|found| found == arch::ELIDED)
 }
 
-/// The byte at a site of the list.
-fn prefix(edit: &Edit) -> u8 {
+/// The byte at a site of the list; `None` where it cannot be read.
+fn prefix(reader: &mut TextReader, at: *mut u8) -> Option<u8> {
     // SAFETY: text that stays mapped (Invariant 1), which others change by atomic stores only.
-    let byte = unsafe { AtomicU8::from_ptr(edit.at) };
-    // Relaxed: pairs with nothing; only the holder of the mode lock changes it.
-    byte.load(Relaxed)
+    unsafe { reader.byte(at) }
 }
 
 #[cfg(test)]

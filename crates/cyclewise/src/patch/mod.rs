@@ -45,6 +45,9 @@
 //!   single mode refuses ([`Refusal::Unwatched`](crate::error::Refusal::Unwatched)).
 //! - On musl both modes refuse ([`Refusal::Unwatched`](crate::error::Refusal::Unwatched)). Keys and alternatives work.
 //! - A shared object's hooks are not in force where the program has its own: the program's copy patches its sites.
+//! - llvm-bolt moves functions and does not know of records: keys, alternatives and modes of a link unit that it has changed are refused
+//!   ([`Refusal::MovedText`](crate::error::Refusal::MovedText)). Code of the unit runs as before, with LOCK. Propeller links again, and is
+//!   no such tool.
 //! - If a linker drops a record, that site keeps LOCK, which is slower and sound. If it keeps a record and drops the
 //!   code, the record points elsewhere: a byte there that is not LOCK is refused before anything is written.
 //! - gold makes a fixed executable where a static position-independent one is requested. Single mode refuses either.
@@ -57,6 +60,7 @@
 //! Linux arch/x86/kernel/alternative.c; M. Desnoyers, "x86: alternatives: fix LOCK_PREFIX race", 2008.
 
 mod alternative;
+mod canary;
 #[cfg_attr(not(all(feature = "std", target_env = "gnu")), path = "confined/unsupported.rs")]
 pub mod confined;
 #[cfg(all(feature = "std", target_env = "gnu"))]

@@ -1,6 +1,6 @@
 //! Which mode is in force, and how many sites are elided.
 
-use super::sites::{Prefix, sites};
+use super::sites::{Prefix, TextReader, sites};
 
 /// Why sites may be elided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,9 +55,10 @@ pub fn state() -> State {
         unit_sites,
         unit_elided,
     };
+    let mut reader = TextReader::new();
     for site in sites() {
         counted.sites += 1;
-        counted.elided += usize::from(site.prefix() == Prefix::Elided);
+        counted.elided += usize::from(site.prefix_by(&mut reader) == Prefix::Elided);
     }
     counted
 }

@@ -187,6 +187,15 @@ impl Object<'_> {
         (at.is_multiple_of(8) && self.is_readable(&range)).then(|| unsafe { (*word).load(Relaxed) })
     }
 
+    /// Whether each of its segments of text has one of these addresses.
+    pub(crate) fn each_text_has<I: Iterator<Item = usize>>(&self, addresses: impl Fn() -> I) -> bool {
+        let mut text = self.of_kind(PT_LOAD).filter(|header| header.p_flags & PF_X != 0);
+        text.all(|header| {
+            let segment = self.range(header);
+            addresses().any(|at| segment.contains(&at))
+        })
+    }
+
     /// From its first segment to its last.
     pub(crate) fn bounds(&self) -> Range<usize> {
         let mut segments = self.of_kind(PT_LOAD).map(|header| self.range(header));

@@ -9,7 +9,8 @@ use super::file::File;
 use crate::error::Refusal;
 use core::ops::Range;
 
-/// The contiguous mappings around `address` that are readable, executable and not writable.
+/// The contiguous mappings around `address` that are readable, executable, not writable and private: what is written to a shared
+/// mapping (memfd, libhugetlbfs) is written to the text of other processes, whose threads are not ours to count.
 ///
 /// # Errors
 /// The kernel's, where there is no /proc; [`Refusal::NotText`] where there is no such mapping.
@@ -49,7 +50,7 @@ struct Line {
     field: u8,
     /// Which permission comes next.
     column: u8,
-    /// The permissions that count, as bits: r, w, x.
+    /// The permissions that count, as bits: r, w, x, s.
     bits: u8,
 }
 
@@ -67,7 +68,7 @@ impl Search {
             (0, digit) => line.start = line.start << 4 | hex(digit),
             (1, digit) => line.end = line.end << 4 | hex(digit),
             (2, permission) => {
-                if permission != b'-' && line.column < 3 {
+                if !matches!(permission, b'-' | b'p') {
                     line.bits |= 1 << line.column;
                 }
                 line.column += 1;
@@ -77,12 +78,12 @@ impl Search {
     }
 
     fn end_of_line(&mut self) {
-        const R_X: u8 = 0b101;
+        const R_X_PRIVATE: u8 = 0b0101;
         let line = core::mem::take(&mut self.line);
         if self.is_past() {
             return;
         }
-        if line.bits != R_X {
+        if line.bits != R_X_PRIVATE {
             // A hole: forget the text, unless it is the one that is looked for.
             if !self.text.contains(&self.address) {
                 self.text = 0..0;
@@ -123,6 +124,8 @@ mod tests {
         5000-6000 r-xp 00001000 00:00 0 /a\n\
         6000-7000 rwxp 00001000 00:00 0 /a\n\
         7000-8000 --xp 00001000 00:00 0 /a\n\
+        8000-9000 r-xs 00001000 00:00 0 /memfd:a (deleted)\n\
+        9000-a000 r-xp 00001000 00:00 0 /a\n\
         7fffffff9000-7fffffffa000 r-xp 00001000 00:00 0 [vdso]\n";
 
     fn find(address: usize) -> Option<Range<usize>> {
@@ -138,6 +141,8 @@ mod tests {
         assert_eq!(find(0x5fff), Some(0x2000..0x6000));
         assert_eq!(find(0x6000), None);
         assert_eq!(find(0x7000), None);
+        assert_eq!(find(0x8000), None, "shared");
+        assert_eq!(find(0x9000), Some(0x9000..0xa000), "not joined with what is shared");
         assert_eq!(find(0x7fff_ffff_9fff), Some(0x7fff_ffff_9000..0x7fff_ffff_a000));
         assert_eq!(find(0x7fff_ffff_a000), None);
     }

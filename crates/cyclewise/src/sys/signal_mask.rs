@@ -4,15 +4,22 @@
 //! A seccomp filter can refuse to change the mask, or answer 0. Then handlers go on to run, and the caller has to know: no
 //! mask holds SIGKILL, so one that does was not written by the kernel.
 //!
+//! # A load that may fault
+//! rt_sigprocmask(2) copies its set before it looks at what to do with it. So with something that it does not know, it says whether the
+//! calling thread can load from an address ([`reads`]), by the page's protection and by its protection key. Where LOCK is restored a
+//! sandbox may allow no call but this one.
+//!
 //! # Safety
 //! 1. The kernel reads or writes one `sigset_t`, whose size C's library knows.
 //! 2. On 64-bit Linux the kernel's set is 64 bits, bit 0 for signal 1, and the first word of C's `sigset_t`, whichever
 //!    C library: the kernel reads it there.
+//! 3. Asked for what there is not, the kernel reads 8 bytes, or fails, and changes nothing (`sigprocmask` in kernel/signal.c).
 #![expect(
     unsafe_code,
-    reason = "sigfillset, sigdelset, sigismember, pthread_sigmask, a frame's mask"
+    reason = "sigfillset, sigdelset, sigismember, pthread_sigmask, rt_sigprocmask, a frame's mask"
 )]
 
+use super::errno::{self, preserve};
 use crate::error::Refusal;
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
@@ -106,6 +113,17 @@ fn change(how: c_int, set: &sigset_t) -> Result<sigset_t, Refusal> {
     })
 }
 
+/// Whether the calling thread can load 8 bytes from an address. True where a filter answers in the kernel's place.
+pub(crate) fn reads(address: usize) -> bool {
+    const NOTHING_KNOWN: c_int = -1;
+    let old = core::ptr::null_mut::<c_void>();
+    preserve(|| {
+        // SAFETY: the kernel reads or fails, and changes nothing (Invariant 3).
+        let rc = unsafe { libc::syscall(libc::SYS_rt_sigprocmask, NOTHING_KNOWN, address, old, 8_usize) };
+        rc == 0 || errno::get() != libc::EFAULT
+    })
+}
+
 /// Every signal but the C library's own.
 fn all() -> sigset_t {
     let mut set = MaybeUninit::<sigset_t>::zeroed();
@@ -158,4 +176,39 @@ pub(crate) unsafe fn set_frame_mask(context: *mut c_void, bits: u64) {
     let mask = unsafe { &raw mut (*context.cast::<libc::ucontext_t>()).uc_sigmask };
     // SAFETY: the kernel's set (Invariant 2).
     unsafe { mask.cast::<u64>().write(bits) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::fork;
+    use core::time::Duration;
+
+    /// An address where nothing is mapped: below what vm.mmap_min_addr allows by default.
+    const NOWHERE: *const u8 = core::ptr::without_provenance(4096);
+
+    #[test]
+    fn what_cannot_be_loaded_is_not_read() {
+        let there = [0_u8; 8];
+        let before = set_of(0);
+        let old = change(libc::SIG_BLOCK, &before).unwrap();
+        errno::set(7);
+        assert!(reads(there.as_ptr().addr()));
+        assert!(reads(what_cannot_be_loaded_is_not_read as fn() as usize));
+        assert!(!reads(NOWHERE.addr()) && !reads(0));
+        assert_eq!(errno::get(), 7);
+        assert_eq!(bits_of(&change(libc::SIG_BLOCK, &before).unwrap()), bits_of(&old));
+    }
+
+    #[test]
+    fn twin_a_load_without_the_question_faults() {
+        let load = || {
+            // SAFETY: ends the child by a signal.
+            let byte = unsafe { NOWHERE.read_volatile() };
+            assert_eq!(byte, 0);
+        };
+        // SAFETY: the child reads an address.
+        let status = unsafe { fork::child(load, Duration::from_secs(600)) };
+        assert!(libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGSEGV);
+    }
 }

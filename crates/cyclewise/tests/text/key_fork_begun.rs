@@ -1,4 +1,4 @@
-//! The first change of a process, made while another thread forks and has collected the atfork handlers already: in the child
+//! The first changes of a process, made while another thread forks and has collected the atfork handlers already: in the child
 //! a thread that does not exist there holds the lock of the text, and the key's sites and state are as that thread left them.
 //!
 //! Needs glibc 2.36. Older ones, and musl, hold a lock while atfork handlers run, so that registering one waits for the fork.
@@ -11,6 +11,11 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
 pub(crate) const CHECKS: &[Check] = checks![a_child_takes_over_what_a_thread_left_that_it_does_not_have,];
+
+cyclewise::static_key! {
+    /// A key whose change asks the link unit's canary, once.
+    static FIRST: StaticKey = false;
+}
 
 static FORKING: AtomicBool = AtomicBool::new(false);
 static CHANGING: AtomicBool = AtomicBool::new(false);
@@ -63,6 +68,7 @@ fn a_child_takes_over_what_a_thread_left_that_it_does_not_have() {
     std::thread::scope(|scope| {
         let changer = scope.spawn(|| {
             wait_for(&FORKING);
+            FIRST.enable().unwrap();
             let (mask, value) = (u32::MAX, 1 << 5); // PRIVATE_EXPEDITED_SYNC_CORE
             let no_flags = If::Bits { arg: 1, mask, value: 0 };
             trap(libc::SYS_membarrier, &[If::Bits { arg: 0, mask, value }, no_flags]);

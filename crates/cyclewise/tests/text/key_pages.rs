@@ -13,6 +13,9 @@ pub(crate) const CHECKS: &[Check] = checks![
     a_call_that_writes_in_part_is_taken_back,
     twin_a_page_that_is_not_taken_back_is_seen,
     a_call_that_writes_in_part_leaves_the_other_way,
+    a_shared_page_is_refused,
+    twin_a_private_page_is_written,
+    a_page_that_cannot_be_read_is_refused,
     a_refusal_half_way_rolls_back,
     a_refusal_half_way_leaves_the_other_way,
     pages_opened_before_a_refusal_are_closed,
@@ -103,12 +106,78 @@ fn share(page: usize, writable: bool) -> std::fs::File {
     file
 }
 
+/// Refuses to open files for reading: what is mapped where cannot be looked at again.
+fn refuse_maps() {
+    let (mask, value) = ((libc::O_ACCMODE | libc::O_DIRECTORY) as u32, libc::O_RDONLY as u32);
+    refuse(libc::SYS_openat, &[If::Bits { arg: 2, mask, value }], libc::EACCES);
+    refuse(libc::SYS_open, &[If::Bits { arg: 1, mask, value }], libc::EACCES);
+}
+
 /// A call that writes several pages ends at one of them. Where it begins depends on the address of the first.
 fn a_call_that_writes_in_part_is_taken_back() {
     for page in [3, 5, 9] {
         in_child(|| {
+            works();
             let _file = share(page, false);
+            refuse_maps();
             assert!(matches!(refused(), Refusal::System { call: "mprotect", .. }));
+        })
+        .unwrap();
+    }
+}
+
+/// What is written to it is written to the text of every process that maps the file.
+fn a_shared_page_is_refused() {
+    for (known, writable) in [(false, false), (false, true), (true, false), (true, true)] {
+        in_child(|| {
+            if known {
+                works();
+            }
+            let file = share(5, writable);
+            let page = || {
+                use std::os::unix::fs::FileExt;
+                let mut page = vec![0; 4096];
+                file.read_exact_at(&mut page, 0).unwrap();
+                page
+            };
+            let before = page();
+            let at = start() + 5 * 4096;
+            let is_there = |refusal| matches!(refusal, Refusal::NotText { at: found } if found.abs_diff(at) <= 4096);
+            assert!(is_there(refused()));
+            with_two_threads(|| assert!(is_there(refused())));
+            assert!(page() == before);
+        })
+        .unwrap();
+    }
+}
+
+/// A private copy of the same file is this process's own.
+fn twin_a_private_page_is_written() {
+    let file = share(5, true);
+    let at = (start() + 5 * 4096) as *mut libc::c_void;
+    let (protection, flags) = (libc::PROT_READ | libc::PROT_EXEC, libc::MAP_PRIVATE | libc::MAP_FIXED);
+    let number = std::os::fd::AsRawFd::as_raw_fd(&file);
+    // SAFETY: a page of this program's text, which holds the same bytes afterwards.
+    let mapped = unsafe { libc::mmap(at, 4096, protection, flags, number, 0) };
+    assert_eq!(mapped, at);
+    works();
+}
+
+/// Text that becomes execute-only once it is known, as far as a load can tell.
+fn a_page_that_cannot_be_read_is_refused() {
+    for known in [false, true] {
+        in_child(|| {
+            if known {
+                works();
+            }
+            let at = start() + 5 * 4096;
+            protect(at, libc::PROT_NONE);
+            assert!(matches!(PAGED.enable(), Err(Refusal::NotText { .. })));
+            with_two_threads(|| assert!(matches!(PAGED.enable(), Err(Refusal::NotText { .. }))));
+            assert!(permissions(at) == "---p");
+            protect(at, libc::PROT_READ | libc::PROT_EXEC);
+            assert!(all_say(false));
+            works();
         })
         .unwrap();
     }
@@ -131,7 +200,9 @@ fn twin_a_page_that_is_not_taken_back_is_seen() {
 
 /// The same page, opened by mprotect.
 fn a_call_that_writes_in_part_leaves_the_other_way() {
+    works();
     let _file = share(5, true);
+    refuse_maps();
     PAGED.enable().unwrap();
     assert!(all_say(true));
     PAGED.disable().unwrap();
@@ -169,9 +240,17 @@ fn a_refusal_half_way_leaves_the_other_way() {
 fn pages_opened_before_a_refusal_are_closed() {
     for page in [5, 11, 24, 60] {
         in_child(|| {
+            works();
+            let _file = share(page, false);
             with_two_threads(|| {
-                let _file = share(page, false);
-                assert!(matches!(refused(), Refusal::System { call: "mprotect", .. }));
+                let refused = std::thread::spawn(|| {
+                    refuse_maps();
+                    refused()
+                });
+                assert!(matches!(
+                    refused.join().unwrap(),
+                    Refusal::System { call: "mprotect", .. }
+                ));
                 for page in PAGES.iter().chain(&EMPTY) {
                     let permissions = permissions(start() + page * 4096);
                     assert!(permissions.starts_with("r-x"), "page {page}: {permissions}");

@@ -12,6 +12,8 @@ mod keys;
 mod modes;
 mod object;
 mod room;
+#[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
+mod strange_text;
 
 use common::harness;
 
@@ -25,6 +27,7 @@ fn main() {
             hostile::CHECKS,
             flips::CHECKS,
             room::CHECKS,
+            strange_text::CHECKS,
         ]
         .concat(),
     );

@@ -12,7 +12,9 @@
    SECOND          a second descriptor, whose table begins there
    CREATES_THREADS constructors create threads
    SAYS_LAST       the last destructor calls what the variable `last` holds
-   NEEDS           a function of another object, which is called */
+   NEEDS           a function of another object, which is called
+   CANARY          what the record of the canary leads to (default: none has one): `canary_bytes`, or `canary_copy`, which does not run
+   SECOND_TEXT     a section of text without sites, for a segment of its own */
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -46,6 +48,20 @@
 #define EXTRA_NOTE ""
 #endif
 
+#ifdef CANARY
+#define CANARY_RECORD "canary_record"
+__asm__(".pushsection .text\n.balign 16\n.type canary, @function\n"
+        "canary: .byte 0xf3, 0x0f, 0x1e, 0xfa, 0xb8\ncanary_bytes: .byte 0xf0, 0xf0, 0, 0, 0xc3\n"
+        ".balign 16\n.skip 5, 0xcc\ncanary_copy: .byte 0xf0, 0xf0, 0, 0, 0xc3\n.popsection\n"
+        ".pushsection .data\n.balign 8\ncanary_record: .quad canary\n.long " CANARY " - ., 0\n.popsection\n");
+#else
+#define CANARY_RECORD "0"
+#endif
+
+#ifdef SECOND_TEXT
+__asm__(".pushsection .second_text, \"ax\", @progbits\n.byte 0xc3\n.popsection\n");
+#endif
+
 #ifdef SECOND
 #define SECOND_NOTE ".long 10, 4, 1\n.asciz \"cyclewise\"\n.balign 4\n.long second - .\n"
 #else
@@ -67,7 +83,8 @@ struct cw_unit {
     int (*adopt)(struct cw_unit *);
     uint64_t state;
     void *text_lock;
-    uint64_t reserved[2];
+    uint64_t reserved;
+    void *canary;
 };
 
 struct cw_key {
@@ -95,7 +112,7 @@ __asm__(".comm cyclewise_text_lock_v2, 32, 8\n"
         "cw_unit: .long " TEXT(SIZE) ", " TEXT(ABI) "\n"
         ".quad " START ", " STOP "\n"
         ".quad __start_cyclewise_key_v2, __stop_cyclewise_key_v2\n"
-        ".quad 0, 0, 0, " TEXT(STATE) ", cyclewise_text_lock_v2, 0, 0\n"
+        ".quad 0, 0, 0, " TEXT(STATE) ", cyclewise_text_lock_v2, 0, " CANARY_RECORD "\n"
         ".popsection\n"
         ".pushsection .note.cyclewise, \"a\", @note\n"
         SECOND_NOTE "\n"

@@ -21,3 +21,4 @@ pub(crate) mod text_lock;
 #[cfg(feature = "std")]
 pub(crate) mod thread_block;
 pub(crate) mod unit;
+pub(crate) mod valgrind;

@@ -141,6 +141,12 @@ impl Table {
         })
     }
 
+    /// The addresses of all sites.
+    #[cfg(all(feature = "std", target_env = "gnu"))]
+    pub(crate) fn all_sites(self) -> impl Iterator<Item = usize> {
+        self.0.iter().filter(|r| r.site != 0).map(|record| at(&record.site))
+    }
+
     /// The addresses of the sites of all other keys.
     ///
     /// Tests of two keys are the same bytes until one is flipped. A linker that folds identical code (`--icf=all`) may

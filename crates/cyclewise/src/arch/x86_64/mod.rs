@@ -30,8 +30,8 @@ pub(crate) mod text_lock;
 #[cfg(all(feature = "std", target_env = "gnu"))]
 pub(crate) mod thread_block;
 pub mod tsc_order;
-#[cfg(all(feature = "std", feature = "patch", target_env = "gnu"))]
+#[cfg(feature = "patch")]
 pub(crate) mod unit;
-mod valgrind;
+pub(crate) mod valgrind;
 #[cfg(all(feature = "std", target_env = "gnu"))]
 pub(crate) mod weak_symbol;

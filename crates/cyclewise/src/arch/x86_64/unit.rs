@@ -3,10 +3,14 @@
 //! ```text
 //! .data.cw_unit      cw_unit: size, abi, the bounds of the tables of LOCK sites and of keys, the words of the text lock, and words
 //!                    that change while the program runs: 96 bytes
+//! .data.cw_canary    cw_canary_record: the address of cw_canary, the distance to its two bytes, and what was found out: 16 bytes
+//! .text.cw_canary    cw_canary: returns two bytes of its own code
 //! .note.cyclewise    name "cyclewise", type 1, the distance from the descriptor's field to the descriptor
 //! ```
-//! Both are in one COMDAT group. C objects with `cyclewise/atomic.h` have the same group, and the linker keeps one per link unit. The
-//! symbols are hidden, so each link unit has its own. Its type is `patch::units::Unit`.
+//! Descriptor and note are in one COMDAT group, the canary in another. C objects with `cyclewise/atomic.h` have the same groups, and the
+//! linker keeps one of each per link unit. The symbols are hidden, so each link unit has its own. Their types are `patch::units::Unit`
+//! and `patch::canary::Canary`. The record leads to the canary's bytes as those of sites lead to sites: by a distance, which a tool that
+//! moves functions does not know. The address of the function is one that it does.
 //!
 //! # Invariants
 //! 1. The descriptor is writable. The dynamic linker relocates its addresses before the link unit's constructors run.
@@ -58,7 +62,7 @@ pub(crate) fn own() -> *mut c_void {
             ".quad __start_cyclewise_key_v2, __stop_cyclewise_key_v2",
             ".quad 0, 0, 0, 0",
             ".quad cyclewise_text_lock_v2",
-            ".quad 0, 0",
+            ".quad 0, cw_canary_record",
             ".popsection",
             ".pushsection .note.cyclewise, \"aGR\", @note, cw_unit, comdat",
             ".balign 4",
@@ -66,6 +70,28 @@ pub(crate) fn own() -> *mut c_void {
             ".asciz \"cyclewise\"",
             ".balign 4",
             ".long cw_unit - .",
+            ".popsection",
+            ".pushsection .text.cw_canary, \"axGR\", @progbits, cw_canary, comdat",
+            ".balign 16",
+            ".weak cw_canary",
+            ".hidden cw_canary",
+            ".type cw_canary, @function",
+            "cw_canary:",
+            ".byte 0xf3, 0x0f, 0x1e, 0xfa", // endbr64
+            ".byte 0xb8",                   // mov eax, imm32
+            "771: .byte 0xf0, 0xf0, 0, 0",
+            "ret",
+            ".size cw_canary, . - cw_canary",
+            ".popsection",
+            ".pushsection .data.cw_canary, \"awGR\", @progbits, cw_canary, comdat",
+            ".balign 8",
+            ".weak cw_canary_record",
+            ".hidden cw_canary_record",
+            ".type cw_canary_record, @object",
+            ".size cw_canary_record, 16",
+            "cw_canary_record:",
+            ".quad cw_canary",
+            ".long 771b - ., 0",
             ".popsection",
             ".endif",
             "lea {at}, [rip + cw_unit]",

@@ -1,4 +1,4 @@
-//! Notifies Valgrind that text has changed.
+//! Notifies Valgrind that text has changed, and asks whether it is there.
 //!
 //! Valgrind executes translations, and by default checks only code that is not mapped from a file for changes
 //! (`--smc-check=all-non-file`), so it would execute the program's old text for ever. A request is a sequence of
@@ -16,6 +16,8 @@
 
 use core::arch::asm;
 
+/// VG_USERREQ__RUNNING_ON_VALGRIND of valgrind.h.
+const RUNNING_ON_VALGRIND: usize = 0x1001;
 /// VG_USERREQ__DISCARD_TRANSLATIONS of valgrind.h.
 const DISCARD_TRANSLATIONS: usize = 0x1002;
 /// The size of the user's address space with four levels of page tables.
@@ -23,7 +25,17 @@ const EVERYTHING: usize = 1 << 47;
 
 /// Makes Valgrind discard its translations; does nothing elsewhere.
 pub(crate) fn discard_translations() {
-    let request = [DISCARD_TRANSLATIONS, 0, EVERYTHING, 0, 0, 0];
+    request([DISCARD_TRANSLATIONS, 0, EVERYTHING, 0, 0, 0]);
+}
+
+/// Whether this runs under Valgrind.
+pub(crate) fn is_running() -> bool {
+    request([RUNNING_ON_VALGRIND, 0, 0, 0, 0, 0]) != 0
+}
+
+/// What Valgrind answers; 0 elsewhere.
+fn request(request: [usize; 6]) -> usize {
+    let mut answer = 0;
     // SAFETY: changes flags and, under Valgrind, RDX (Invariant 1). Valgrind reads the six words.
     unsafe {
         asm!(
@@ -33,8 +45,9 @@ pub(crate) fn discard_translations() {
             "rol rdi, 51",
             "xchg rbx, rbx",
             in("rax") request.as_ptr(),
-            inout("rdx") 0_usize => _,
+            inout("rdx") answer,
             options(nostack),
         )
     };
+    answer
 }

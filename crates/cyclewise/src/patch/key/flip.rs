@@ -8,8 +8,11 @@
 use super::StaticKey;
 use crate::arch::key::{self, Table};
 use crate::error::Refusal;
+use crate::patch::canary::{self, SiteKind};
 use crate::patch::text::{self, Edit, Goal};
 use crate::patch::text_lock::TextGuard;
+use crate::patch::units;
+use crate::patch::units::Unit;
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -22,11 +25,21 @@ impl Sites {
     /// # Errors
     /// [`Refusal::NoMemory`], [`Refusal::SharedSite`].
     pub(super) fn of(key: &'static StaticKey) -> Result<Self, Refusal> {
+        if let Some(unit) = units::own() {
+            // Before the lock: this waits for the dynamic linker.
+            units::examine(unit);
+        }
         // Relaxed: pairs with the store below; it says something of what never changes.
         let unshared = key.unshared.load(Relaxed);
         let listed = Self::in_table(Table::own(), (&raw const *key).cast(), unshared)?;
         key.unshared.store(true, Relaxed); // Pairs with the load above.
         Ok(listed)
+    }
+
+    /// [`ask_canary`](Self::ask_canary) of this link unit.
+    pub(super) fn ask_own_canary(held: &TextGuard) -> Result<(), Refusal> {
+        // SAFETY: this unit is loaded while its code runs, and its text lock is the one held.
+        units::own().map_or(Ok(()), |unit| unsafe { Self::ask_canary(held, unit) })
     }
 
     /// Lists those in a link unit's table; checks that they are no other key's, unless that is known.
@@ -67,6 +80,20 @@ impl Sites {
             table.sites_of_others(key).find(is_ours)
         };
         shared.map_or(Ok(Self(edits)), |at| Err(Refusal::SharedSite { at }))
+    }
+
+    /// Checks that what is written to tests of this unit is what runs, before the first of them is.
+    ///
+    /// # Errors
+    /// [`Refusal::MovedText`]; as [`flip`](Self::flip).
+    ///
+    /// # Safety
+    /// The unit is loaded, and the caller holds its text lock.
+    pub(in crate::patch) unsafe fn ask_canary(held: &TextGuard, unit: &Unit) -> Result<(), Refusal> {
+        // SAFETY: the bytes of a canary are right at any time, and in one quadword.
+        let apply = |edits: &mut [Edit]| unsafe { text::apply_held(held, edits, None) };
+        // SAFETY: the caller's promise.
+        unsafe { canary::check(unit, SiteKind::Several, apply) }
     }
 
     /// Makes every test jump or fall through, as `goal` says. Takes `self` by reference, so that the list is freed

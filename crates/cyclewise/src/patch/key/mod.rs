@@ -179,6 +179,7 @@ impl StaticKey {
                 state: &self.on,
                 value: on,
             };
+            Sites::ask_own_canary(&held)?;
             sites.flip(&held, on != self.default, goal)?;
             self.on.store(u8::from(on), Relaxed);
         }

@@ -1,12 +1,14 @@
 //! The checks before the first byte is written.
 //!
 //! # Safety
-//! 1. An edit's bytes are read only after its address was found in a readable mapping.
+//! 1. An edit's bytes are read only after its address was found in a readable mapping, and the kernel could read that page for this
+//!    thread: where a mapping is, is asked once, and what it allows may have changed since.
 #![expect(unsafe_code, reason = "reads text by address")]
 
 use super::Edit;
 use crate::arch::code;
 use crate::error::Refusal;
+use crate::patch::sites::TextReader;
 use crate::patch::text_edit::unexpected_byte;
 use crate::patch::text_lock::TextGuard;
 use crate::sys::mprotect::PAGE;
@@ -21,6 +23,7 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 /// Those of the first edit that fails.
 pub(super) fn all(held: &TextGuard, edits: &mut [Edit]) -> Result<(), Refusal> {
     let mut text = own_text(held);
+    let mut reader = TextReader::new();
     let mut before: Option<Edit> = None;
     for edit in edits {
         let (start, len) = (edit.start(), edit.len());
@@ -41,8 +44,11 @@ pub(super) fn all(held: &TextGuard, edits: &mut [Edit]) -> Result<(), Refusal> {
                 return Err(Refusal::NotText { at: text.end });
             }
         }
+        if !reader.can_read(start) {
+            return Err(Refusal::NotText { at: start });
+        }
         before = Some(*edit);
-        // SAFETY: in a readable mapping (Invariant 1).
+        // SAFETY: in a readable mapping, of which the kernel could read this page (Invariant 1).
         let there = unsafe { code::load(edit.at, len) };
         if there == edit.new {
             edit.expect = edit.new;
@@ -50,6 +56,26 @@ pub(super) fn all(held: &TextGuard, edits: &mut [Edit]) -> Result<(), Refusal> {
             let differs = there.iter().zip(&edit.expect).position(|(a, b)| a != b).unwrap_or(0);
             let (at, found) = (start + differs, there[differs]);
             return Err(unexpected_byte(at, found));
+        }
+    }
+    Ok(())
+}
+
+/// Looks again where the text is mapped, before it is written by stores: what another library has mapped over it since may be shared
+/// with other processes, and there mprotect(2) opens the pages of all of them. Where the mappings cannot be read now, as in a sandbox,
+/// nothing has changed as far as is known.
+///
+/// # Errors
+/// [`Refusal::NotText`].
+pub(super) fn still_text(edits: &[Edit]) -> Result<(), Refusal> {
+    let mut text = 0..0;
+    for edit in edits {
+        if !(text.contains(&edit.start()) && edit.end() <= text.end) {
+            match proc_maps::text_around(edit.start()) {
+                Ok(found) => text = found,
+                Err(refusal @ Refusal::NotText { .. }) => return Err(refusal),
+                Err(_) => return Ok(()),
+            }
         }
     }
     Ok(())

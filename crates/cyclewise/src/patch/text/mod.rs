@@ -251,6 +251,14 @@ unsafe fn change(
     synced
 }
 
+/// Prepares reversing edits of [`apply_and_keep`]: pages that other code has made execute-only since become readable again. LOCK comes
+/// before that code's wish.
+#[cfg(all(feature = "std", target_env = "gnu"))]
+pub(crate) fn make_readable(held: &TextGuard, edits: &[Edit]) {
+    // SAFETY: edits of sites, under the lock.
+    unsafe { write::make_readable(held, edits) };
+}
+
 /// In a child of fork: settles the batch of a thread that exists only in the parent. Completes or reverses it,
 /// according to the state of its goal, and makes its pages read-only. Where that is refused the sites stay as they are,
 /// each a whole instruction.

@@ -16,6 +16,9 @@ use crate::error::Refusal;
 /// Nothing to settle.
 pub(crate) fn settle(_: &TextGuard) {}
 
+/// Nothing is to be reversed.
+pub(crate) fn make_readable(_: &TextGuard, _: &[Edit]) {}
+
 /// Nothing is recorded.
 pub(crate) fn forget(_: &TextGuard) {}
 

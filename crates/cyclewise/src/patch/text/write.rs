@@ -10,9 +10,10 @@
 #![expect(unsafe_code, reason = "writes text by address")]
 
 use super::groups::{MOST_PAGES, page, runs, stretches};
-use super::{Edit, buffer, mem_fd};
-use crate::arch::code;
+use super::{Edit, buffer, check, mem_fd};
+use crate::arch::{self, code};
 use crate::error::Refusal;
+use crate::patch::sites::TextReader;
 use crate::patch::text_lock::TextGuard;
 use crate::sys::fork_generation;
 use crate::sys::mprotect::{self, PAGE};
@@ -69,13 +70,39 @@ pub(super) unsafe fn all(held: &TextGuard, edits: &[Edit], kernel: KernelWrites,
             // Rolled back as far as possible; try the next way.
         }
     }
+    // LOCK is right in every process, so it is written wherever it is missing.
+    let allowed = if edits.iter().all(restores_lock) {
+        Ok(())
+    } else {
+        check::still_text(edits)
+    };
     // SAFETY: the caller checked the edits.
-    let stored = unsafe { by_store(edits) };
+    let stored = allowed.and_then(|()| unsafe { by_store(edits) });
     stored.map_err(|refusal| match (refusal, missing(edits, OLD)) {
         // The kernel wrote a part before it refused, and no other way could complete it or roll it back.
-        (Refusal::System { .. }, Some(at)) => Refusal::HalfWritten { at },
+        (Refusal::System { .. } | Refusal::NotText { .. }, Some(at)) => Refusal::HalfWritten { at },
         _ => refusal,
     })
+}
+
+/// Whether an edit writes a LOCK prefix.
+fn restores_lock(edit: &Edit) -> bool {
+    edit.len == 1 && edit.new[0] == arch::LOCK
+}
+
+/// Makes pages readable that other code has made execute-only since their edits were written. Where that is refused, so is what comes
+/// next.
+///
+/// # Safety
+/// The edits lie in text, and no batch is in progress.
+pub(super) unsafe fn make_readable(_: &TextGuard, edits: &[Edit]) {
+    let mut reader = TextReader::new();
+    for run in runs(edits) {
+        if !run.iter().all(|edit| reader.can_read(edit.start())) {
+            // SAFETY: whole pages of text, which become what text is.
+            let _ = unsafe { set_writable(run, false) };
+        }
+    }
 }
 
 /// Makes every page that the batch may have opened read-only, whether it was writable or not.

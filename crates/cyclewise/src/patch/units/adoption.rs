@@ -7,7 +7,7 @@
 //! 3. Nothing here waits for a lock of this crate. Who holds such a lock may be waited for by a thread that holds the dynamic
 //!    linker's.
 //! 4. A unit is adopted only if its descriptor stays writable, and its table is in its own read-only data and names LOCK prefixes in
-//!    its own text. Else it keeps LOCK, and is looked at again the next time.
+//!    its own text, which is mapped as text and not shared with other processes. Else it keeps LOCK, and is looked at again the next time.
 //!
 //! # Forks
 //! Fork copies memory page by page while other threads run. The state of the unit and that of the slot are in different pages: the slot
@@ -25,10 +25,13 @@ use super::unit::Unit;
 use crate::arch::text_lock::Words;
 use crate::arch::{self, Record};
 use crate::error::Refusal;
+use crate::patch::canary::{Canary, MOVED, WHOLE};
+use crate::patch::sites::TextReader;
+use crate::patch::text_edit::unexpected_byte;
 use crate::sys::loaded_objects::{self, Object};
+use crate::sys::proc_maps;
 use core::ops::Range;
 use core::sync::atomic::Ordering::Acquire;
-use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 const NOTE_NAME: &[u8] = b"cyclewise\0";
 const NOTE_TYPE: u32 = 1;
@@ -94,6 +97,18 @@ fn adopt(object: &Object<'_>, at: *mut Unit, forget: Forget, claim: &Claim) -> R
     if !is_table || !has_words || registry::overlaps(&table) {
         return bad;
     }
+    let canary = unit.canary();
+    let has_canary = canary.is_null() || is_canary(object, canary);
+    if !has_canary {
+        return bad;
+    }
+    // SAFETY: null, or checked just now (Invariant 1).
+    if let Some(canary) = unsafe { canary.as_ref() } {
+        examine_in(object, unit, canary);
+        if canary.knows(MOVED) {
+            return Err(Refusal::MovedText { at: canary.bytes() });
+        }
+    }
     let count = match sites_of(object, &table) {
         Ok(count) => count,
         Err(Some(refusal)) => return Err(refusal),
@@ -114,22 +129,87 @@ fn adopt(object: &Object<'_>, at: *mut Unit, forget: Forget, claim: &Claim) -> R
     Ok(())
 }
 
+/// Whether the record of a canary is in data of the object, and leads to its text.
+fn is_canary(object: &Object<'_>, at: *const Canary) -> bool {
+    let end = at.addr().saturating_add(size_of::<Canary>());
+    if !at.is_aligned() || !object.is_writable(&(at.addr()..end)) {
+        return false;
+    }
+    // SAFETY: in a segment that can be written (Invariant 1). Any bytes are a record.
+    let canary = unsafe { &*at };
+    let is_text = |at: usize| object.is_text(&(at..at.saturating_add(2)));
+    is_text(canary.function()) && is_text(canary.bytes())
+}
+
+/// Finds out whether a tool has put some of a unit's functions elsewhere: whether it has text that no record leads into. Where the dynamic
+/// linker cannot be asked, that stays unknown.
+pub(in crate::patch) fn examine(unit: &Unit) {
+    // SAFETY: null, or the record of a unit that is loaded.
+    let Some(canary) = (unsafe { unit.canary().as_ref() }) else {
+        return;
+    };
+    if canary.knows(WHOLE | MOVED) {
+        return;
+    }
+    let at = (&raw const *unit).addr();
+    loaded_objects::each(|object| {
+        let is_its = object.bounds().contains(&at);
+        if is_its {
+            examine_in(object, unit, canary);
+        }
+        !is_its
+    });
+}
+
+/// Nothing is written to text there.
+#[cfg(not(target_arch = "x86_64"))]
+fn examine_in(_: &Object<'_>, _: &Unit, _: &Canary) {}
+
+/// The same in the unit's object.
+#[cfg(target_arch = "x86_64")]
+fn examine_in(object: &Object<'_>, unit: &Unit, canary: &Canary) {
+    let [start, stop] = unit.lock.each_ref().map(|word| word.load(Acquire).cast_const());
+    let [keys, end_of_keys] = unit.keys();
+    let readable = |start: usize, stop: usize| start <= stop && object.is_readable(&(start..stop));
+    if !readable(start.addr(), stop.addr()) || !readable(keys.addr(), end_of_keys.addr()) {
+        return;
+    }
+    let count = (stop.addr() - start.addr()) / size_of::<Record>();
+    // SAFETY: readable, and numbers of any value (Invariant 1).
+    let records = unsafe { core::slice::from_raw_parts(start.cast::<Record>(), count) };
+    // SAFETY: as above.
+    let tests = unsafe { arch::key::Table::between(keys, end_of_keys) };
+    let whole = object.each_text_has(|| {
+        let sites = records.iter().filter_map(Record::site).map(|site| site.addr());
+        let tests = tests.into_iter().flat_map(arch::key::Table::all_sites);
+        sites.chain(tests).chain([canary.bytes()])
+    });
+    canary.learn(if whole { WHOLE } else { MOVED });
+}
+
 /// How many sites a table has, all of them LOCK prefixes in the object's text. `None`: one of them lies elsewhere.
 fn sites_of(object: &Object<'_>, table: &Range<*const i32>) -> Result<usize, Option<Refusal>> {
     let records = (table.end.addr() - table.start.addr()) / size_of::<Record>();
     // SAFETY: the caller has checked the range: it can be read, and is aligned (Invariant 1). A record is any number.
     let records = unsafe { core::slice::from_raw_parts(table.start.cast::<Record>(), records) };
     let mut sites = 0;
+    // The mapping, which may allow less than the object asks for, or be shared.
+    let mut text = 0..0;
+    let mut reader = TextReader::new();
     for site in records.iter().filter_map(Record::site) {
         let at = site.addr();
         if !object.is_text(&(at..at.saturating_add(1))) {
             return Err(None);
         }
-        let prefix = core::ptr::with_exposed_provenance_mut::<u8>(at);
+        if !text.contains(&at) {
+            text = proc_maps::text_around(at).map_err(Some)?;
+        }
         // SAFETY: text of a listed object (Invariant 1), which others change by atomic stores only.
-        let found = unsafe { AtomicU8::from_ptr(prefix) }.load(Relaxed);
-        if found != arch::LOCK {
-            return Err(Some(crate::patch::text_edit::unexpected_byte(at, found)));
+        let found = unsafe { reader.byte(core::ptr::with_exposed_provenance_mut(at)) };
+        match found {
+            Some(arch::LOCK) => {}
+            Some(found) => return Err(Some(unexpected_byte(at, found))),
+            None => return Err(Some(Refusal::NotText { at })),
         }
         sites += 1;
     }

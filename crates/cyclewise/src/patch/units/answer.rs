@@ -79,6 +79,7 @@ impl From<Result<(), Refusal>> for Answer {
             Refusal::System { call, errno } => Self::refused(19, errno, 0, call),
             Refusal::NotEnabled => Self::refused(20, 0, 0, ""),
             Refusal::BadUnit { at } => Self::refused(21, 0, at, ""),
+            Refusal::MovedText { at } => Self::refused(22, 0, at, ""),
             // None of the operations gives another.
             _ => Self::refused(u32::MAX, 0, 0, ""),
         }
@@ -119,6 +120,7 @@ impl From<Answer> for Result<(), Refusal> {
             },
             20 => Refusal::NotEnabled,
             21 => Refusal::BadUnit { at },
+            22 => Refusal::MovedText { at },
             // A code that this version does not know: the coordinator's is another.
             _ => Refusal::BadUnit { at: 0 },
         })
@@ -157,6 +159,7 @@ mod tests {
             },
             Refusal::NotEnabled,
             Refusal::BadUnit { at },
+            Refusal::MovedText { at },
         ];
         for refusal in refusals {
             let outcome: Result<(), Refusal> = Answer::from(Err(refusal)).into();

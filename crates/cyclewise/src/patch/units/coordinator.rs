@@ -15,7 +15,7 @@
 //! Descriptors that others pass are checked against what the dynamic linker lists, before anything in them is believed.
 #![expect(unsafe_code, reason = "functions that other link units call")]
 
-use super::adoption::{adopt_all, each_unit};
+use super::adoption::{adopt_all, each_unit, examine};
 use super::lifetime::own;
 use super::operations::OPERATIONS;
 use super::registry::{self, Slot};
@@ -39,6 +39,9 @@ pub(in crate::patch) fn coordinate() {
 
 /// Adopts the units that are there. Before the mode lock is taken.
 pub(in crate::patch) fn adopt_present() {
+    if let Some(own) = own() {
+        examine(own);
+    }
     // A unit that is refused keeps LOCK.
     let _ = adopt_all(forget, core::ptr::null());
 }

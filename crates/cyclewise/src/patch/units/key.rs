@@ -95,6 +95,8 @@ unsafe fn change(
         return change_without_sites(key, to);
     };
     unit.check()?;
+    // Before the locks: this waits for the dynamic linker.
+    super::examine(unit);
     // Before the locks, and freed after them: see `StaticKey`.
     // SAFETY: the descriptor is the link unit's (Invariant 1).
     let mut sites = unsafe { Sites::of(unit, key) }?;
@@ -110,6 +112,8 @@ unsafe fn change(
             state: &key.on,
             value: on,
         };
+        // SAFETY: the unit stays loaded during this call (Invariant 1), and its lock is held.
+        unsafe { Sites::ask_canary(held.own(), unit) }?;
         sites.flip(held.own(), on != (key.default != 0), goal)?;
         key.on.store(u8::from(on), Relaxed);
     }
@@ -149,6 +153,13 @@ impl Sites {
         crate::patch::key::flip::Sites::in_table(table, (&raw const *key).cast(), false).map(Self)
     }
 
+    /// # Safety
+    /// The unit is loaded, and the caller holds its text lock.
+    unsafe fn ask_canary(held: &text_lock::TextGuard, unit: &Unit) -> Result<(), Refusal> {
+        // SAFETY: the caller's promise.
+        unsafe { crate::patch::key::flip::Sites::ask_canary(held, unit) }
+    }
+
     fn flip(&mut self, held: &text_lock::TextGuard, jump: bool, goal: Goal) -> Result<(), Refusal> {
         self.0.flip(held, jump, goal)
     }
@@ -162,6 +173,10 @@ struct Sites;
 impl Sites {
     unsafe fn of(_: &Unit, _: &Key) -> Result<Self, Refusal> {
         Ok(Self)
+    }
+
+    unsafe fn ask_canary(_: &text_lock::TextGuard, _: &Unit) -> Result<(), Refusal> {
+        Ok(())
     }
 
     fn flip(&mut self, _: &text_lock::TextGuard, _: bool, _: Goal) -> Result<(), Refusal> {

@@ -13,13 +13,13 @@ use super::unit::Unit;
 use crate::arch;
 
 /// This link unit's descriptor; `None` where link units have no sites.
-pub(super) fn own() -> Option<&'static Unit> {
+pub(in crate::patch) fn own() -> Option<&'static Unit> {
     let at = arch::unit::own().cast_const().cast::<Unit>();
     // SAFETY: null, or laid out for `Unit` by the assembler, in writable data that stays mapped while this code runs.
     unsafe { at.as_ref() }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(feature = "std", target_arch = "x86_64", target_env = "gnu"))]
 mod called_by_the_linker {
     use super::own;
     use crate::patch::units::coordinator;

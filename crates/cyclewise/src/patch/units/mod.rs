@@ -14,7 +14,10 @@ mod answer;
 #[cfg(all(feature = "std", target_env = "gnu"))]
 pub(super) mod coordinator;
 mod key;
-#[cfg(all(feature = "std", target_env = "gnu"))]
+#[cfg_attr(
+    not(all(feature = "std", target_env = "gnu")),
+    allow(dead_code, reason = "nobody adopts it")
+)]
 mod lifetime;
 #[cfg(all(feature = "std", target_env = "gnu"))]
 pub(super) mod operations;
@@ -24,10 +27,18 @@ pub(super) mod registry;
 mod states;
 mod unit;
 
+#[cfg(all(feature = "std", target_env = "gnu"))]
+pub(super) use adoption::examine;
+pub(super) use lifetime::own;
+
 pub use key::{Key, key_dec, key_inc, key_set};
 pub use unit::Unit;
 
 use crate::error::Refusal;
+
+/// Nobody lists link units in this build.
+#[cfg(not(all(feature = "std", target_env = "gnu")))]
+pub(super) fn examine(_: &Unit) {}
 
 /// Asks for a link unit's sites to be patched with the program's from now on. True where they are; false where LOCK stays in them
 /// until the program elides the next time, and for the unit whose copy elides.

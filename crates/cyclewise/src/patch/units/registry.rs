@@ -8,7 +8,7 @@
 //! 1. A unit of a ready slot was checked, is mapped, and has the state `ADOPTED`: its destructor frees the slot before the dynamic
 //!    linker unmaps it. So what a slot points at is mapped for the holder of the mode lock.
 //! 2. The table of a unit in a ready slot lies in the unit's read-only data, each of its records in the unit's text.
-//! 3. `listed`, `elided`, and `found` belong to the holder of the mode lock; `text` to the holder of the text lock.
+//! 3. `listed`, `elided`, `given_up` and `found` belong to the holder of the mode lock; `text` to the holder of the text lock.
 //!
 //! # Forks
 //! A child may have a copy of a slot from the middle of a change. Adoption makes a call between the unit's state and the slot's that
@@ -44,6 +44,8 @@ pub(in crate::patch) struct Slot {
     listed: AtomicBool,
     /// Whether its sites are elided, or may be.
     elided: AtomicBool,
+    /// Whether it keeps LOCK for good, as its code was moved.
+    given_up: AtomicBool,
     /// Whether this thread holds the unit's text lock, and what it found in it.
     held: AtomicBool,
     found: AtomicU64,
@@ -117,6 +119,7 @@ impl Slot {
             state: AtomicU64::new(FREE),
             listed: AtomicBool::new(false),
             elided: AtomicBool::new(false),
+            given_up: AtomicBool::new(false),
             held: AtomicBool::new(false),
             found: AtomicU64::new(0),
             unit: AtomicPtr::new(core::ptr::null_mut()),
@@ -132,6 +135,7 @@ impl Slot {
     pub(super) fn free(&self) {
         self.listed.store(false, Relaxed);
         self.elided.store(false, Relaxed);
+        self.given_up.store(false, Relaxed);
         for word in &self.text {
             word.store(0, Relaxed);
         }
@@ -173,6 +177,28 @@ impl Slot {
     /// Whether the edit list has to have its sites: it has them, or they may be elided.
     pub(in crate::patch) fn must_stay(&self) -> bool {
         self.listed.load(Relaxed) || self.is_elided()
+    }
+
+    /// Whether the edit list has its sites.
+    pub(in crate::patch) fn is_listed(&self) -> bool {
+        self.listed.load(Relaxed)
+    }
+
+    /// Its unit. For the holder of the mode lock.
+    pub(in crate::patch) fn unit(&self) -> &Unit {
+        // SAFETY: mapped while the slot is ready (Invariant 1).
+        unsafe { &*self.unit.load(Relaxed) }
+    }
+
+    /// Leaves LOCK in it for good. The caller takes its sites out of the edit list; none is elided.
+    pub(in crate::patch) fn give_up(&self) {
+        self.listed.store(false, Relaxed);
+        self.given_up.store(true, Relaxed);
+    }
+
+    /// Whether that was done.
+    pub(in crate::patch) fn is_given_up(&self) -> bool {
+        self.given_up.load(Relaxed)
     }
 
     /// Whether its sites are elided, or may be.
@@ -232,7 +258,8 @@ pub(in crate::patch) fn version() -> usize {
 
 /// Units, their sites, and how many of those are elided.
 pub(in crate::patch) fn count() -> (usize, usize, usize) {
-    ready().fold((0, 0, 0), |(units, sites, elided), slot| {
+    let patched = ready().filter(|slot| !slot.is_given_up());
+    patched.fold((0, 0, 0), |(units, sites, elided), slot| {
         let of_these = if slot.is_elided() { slot.count() } else { 0 };
         (units + 1, sites + slot.count(), elided + of_these)
     })

@@ -2,6 +2,7 @@
 
 use crate::arch::text_lock::Words;
 use crate::error::Refusal;
+use crate::patch::canary::Canary;
 use core::ffi::c_void;
 use core::sync::atomic::Ordering::Acquire;
 use core::sync::atomic::{AtomicPtr, AtomicU64};
@@ -34,7 +35,8 @@ pub struct Unit {
     text_lock: AtomicPtr<Words>,
     /// What a coordinator does for other copies of this crate; null in units that do not coordinate.
     pub(super) operations: AtomicPtr<c_void>,
-    reserved: AtomicPtr<c_void>,
+    /// Tells whether what is written to its sites is what runs; null in units of older headers.
+    canary: AtomicPtr<Canary>,
 }
 
 #[cfg(target_pointer_width = "64")]
@@ -65,6 +67,11 @@ impl Unit {
     pub(super) fn keys(&self) -> [*const (); 2] {
         // Acquire, here and below: the words are the dynamic linker's, from before any code of the unit.
         self.key.each_ref().map(|word| word.load(Acquire).cast_const())
+    }
+
+    /// Its canary; null without one.
+    pub(in crate::patch) fn canary(&self) -> *const Canary {
+        self.canary.load(Acquire)
     }
 
     /// Its text lock; null without one.
