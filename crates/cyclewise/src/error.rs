@@ -15,12 +15,12 @@ pub enum Refusal {
     },
     /// The call comes from a signal handler that interrupted a change of the text on the same thread.
     Busy,
-    /// A breakpoint (0xCC) is on a site.
+    /// A breakpoint (0xCC) is on a site: a debugger's, or a uprobe.
     Breakpoint {
         /// The address.
         at: usize,
     },
-    /// A byte of the text is neither the old value nor the new one.
+    /// A byte of the text is neither the old value nor the new one. 0xE8 is a CALL: of a uprobe, since Linux 6.18.
     UnexpectedByte {
         /// The address.
         at: usize,

@@ -4,6 +4,9 @@ use super::Refusal;
 use super::advice::for_call;
 use core::fmt;
 
+/// The first byte of a CALL, which the kernel writes over a 5-byte NOP with a uprobe (arch/x86/kernel/uprobes.c, since Linux 6.18).
+const CALL: u8 = 0xe8;
+
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -13,6 +16,10 @@ impl fmt::Display for Refusal {
             ),
             Self::Busy => f.write_str("this thread is already changing the text; retry outside the signal handler"),
             Self::Breakpoint { at } => write!(f, "there is a breakpoint at {at:#x}; remove it, or the uprobe, and try again"),
+            Self::UnexpectedByte { at, found: CALL } => write!(
+                f,
+                "there is a CALL at {at:#x}, as Linux 6.18 and later write for a uprobe; remove it, or find what else patches this program"
+            ),
             Self::UnexpectedByte { at, found } => write!(
                 f,
                 "the byte {found:#04x} at {at:#x} was not written by cyclewise; find what else patches this program"

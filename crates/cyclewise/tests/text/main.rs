@@ -24,6 +24,8 @@ mod key_torn;
 mod many;
 #[cfg(target_arch = "x86_64")]
 mod paged;
+#[cfg(target_arch = "x86_64")]
+mod uprobes;
 
 fn main() {
     common::harness::need_membarrier();
@@ -43,6 +45,7 @@ fn main() {
             key_refusals::CHECKS,
             key_text::CHECKS,
             key_torn::CHECKS,
+            uprobes::CHECKS,
         ]
         .concat(),
     );

@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 pub(super) trait Key: Sync {
     fn set(&self, on: bool) -> Result<()>;
     fn is_on(&self) -> bool;
+    /// Whether the text of its tests is what `set` made it.
+    fn is_kept(&self, on: bool) -> bool;
 }
 
 static_key! {
@@ -32,6 +34,10 @@ impl Key for Patched {
     fn is_on(&self) -> bool {
         KEY.is_enabled()
     }
+
+    fn is_kept(&self, _: bool) -> bool {
+        KEY.check().is_ok()
+    }
 }
 
 /// Flips for `time`; every thread reads after each flip.
@@ -41,7 +47,7 @@ pub(super) fn flips(key: &impl Key, threads: usize, time: Duration) -> Result<Ch
     let begun = Instant::now();
     let (announced, looked, stale) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
     let over = AtomicBool::new(false);
-    let flips = thread::scope(|scope| {
+    let (flips, lost) = thread::scope(|scope| {
         let look = || {
             let mut seen = 0;
             while !over.load(SeqCst) {
@@ -58,18 +64,20 @@ pub(super) fn flips(key: &impl Key, threads: usize, time: Duration) -> Result<Ch
             }
         };
         let made = (0..threads).try_for_each(|_| Builder::new().spawn_scoped(scope, look).map(drop));
-        let mut flip = 0;
+        let (mut flip, mut lost) = (0, 0);
         let outcome = loop {
             if let Err(e) = &made {
                 break Err(no_thread("patch", e));
             }
             if flip > 0 && begun.elapsed() >= time {
-                break Ok(flip);
+                break Ok((flip, lost));
             }
             if let Err(e) = key.set(is_on_after(flip + 1)) {
                 break Err(e);
             }
             flip += 1;
+            // Something else may write to this program's text: a uprobe, a debugger.
+            lost += u64::from(!key.is_kept(is_on_after(flip)));
             announced.store(flip, SeqCst);
             while looked.load(SeqCst) < flip * threads as u64 {
                 thread::yield_now();
@@ -82,11 +90,11 @@ pub(super) fn flips(key: &impl Key, threads: usize, time: Duration) -> Result<Ch
     let (looked, stale) = (looked.into_inner(), stale.into_inner());
     Ok(Check {
         name: "a-flip-is-seen-by-all",
-        promise: "after the flip of a static key returns, every thread takes the other branch",
-        seen: format!("{stale} of {looked} tests stale after {flips} flips"),
+        promise: "after the flip of a static key returns, every thread takes the other branch, and the text reads back as written",
+        seen: format!("{stale} of {looked} tests stale after {flips} flips, {lost} of which did not read back"),
         tries: looked as usize,
-        events: stale as usize,
-        holds: stale == 0,
+        events: (stale + lost) as usize,
+        holds: stale + lost == 0,
     })
 }
 
@@ -117,6 +125,27 @@ mod tests {
         fn is_on(&self) -> bool {
             self.on.load(SeqCst)
         }
+
+        fn is_kept(&self, on: bool) -> bool {
+            self.on.load(SeqCst) == on
+        }
+    }
+
+    /// A flag that says what it should, whose text does not.
+    struct Misread(Flag);
+
+    impl Key for Misread {
+        fn set(&self, on: bool) -> Result<()> {
+            self.0.set(on)
+        }
+
+        fn is_on(&self) -> bool {
+            self.0.is_on()
+        }
+
+        fn is_kept(&self, on: bool) -> bool {
+            !on
+        }
     }
 
     fn flag(left: u64) -> Flag {
@@ -132,5 +161,7 @@ mod tests {
         assert!(flips(&flag(u64::MAX), 2, time).unwrap().holds);
         let check = flips(&flag(0), 2, time).unwrap();
         assert!(!check.holds && check.events >= 2, "{}", check.seen);
+        let check = flips(&Misread(flag(u64::MAX)), 2, time).unwrap();
+        assert!(!check.holds && check.seen.starts_with("0 of "), "{}", check.seen);
     }
 }

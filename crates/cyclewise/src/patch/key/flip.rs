@@ -6,10 +6,13 @@
 #![expect(unsafe_code, reason = "edits text")]
 
 use super::StaticKey;
+use crate::arch::code;
 use crate::arch::key::{self, Table};
 use crate::error::Refusal;
 use crate::patch::canary::{self, SiteKind};
+use crate::patch::sites::TextReader;
 use crate::patch::text::{self, Edit, Goal};
+use crate::patch::text_edit::unexpected_byte;
 use crate::patch::text_lock::TextGuard;
 use crate::patch::units;
 use crate::patch::units::Unit;
@@ -82,6 +85,19 @@ impl Sites {
         shared.map_or(Ok(Self(edits)), |at| Err(Refusal::SharedSite { at }))
     }
 
+    /// A uprobe that was added to a test that jumps, and removed before it was hit, leaves the first byte of the NOP before the others of
+    /// the jump: the kernel takes it from the file. That is no instruction of ours, and is expected too.
+    fn expect_leftovers(&mut self, jump: bool) {
+        let mut reader = TextReader::new();
+        for edit in self.0.iter_mut().filter(|edit| usize::from(edit.len) == key::LENGTH) {
+            let mut left = if jump { edit.new } else { edit.expect };
+            left[0] = key::NOP[0];
+            if bytes(edit, &mut reader) == Some(left) {
+                edit.expect = left;
+            }
+        }
+    }
+
     /// Checks that what is written to tests of this unit is what runs, before the first of them is.
     ///
     /// # Errors
@@ -96,6 +112,21 @@ impl Sites {
         unsafe { canary::check(unit, SiteKind::Several, apply) }
     }
 
+    /// Looks whether every test jumps or falls through, as `jump` says.
+    ///
+    /// # Errors
+    /// [`Refusal::Breakpoint`], [`Refusal::UnexpectedByte`], [`Refusal::NotText`] of one that does not.
+    pub(in crate::patch) fn read_back(&self, jump: bool) -> Result<(), Refusal> {
+        let mut reader = TextReader::new();
+        self.0.iter().try_for_each(|edit| {
+            let expected = if jump { edit.new } else { edit.expect };
+            let at = edit.at.addr();
+            let there = bytes(edit, &mut reader).ok_or(Refusal::NotText { at })?;
+            let differs = (0..usize::from(edit.len)).find(|i| there[*i] != expected[*i]);
+            differs.map_or(Ok(()), |i| Err(unexpected_byte(at + i, there[i])))
+        })
+    }
+
     /// Makes every test jump or fall through, as `goal` says. Takes `self` by reference, so that the list is freed
     /// after the lock is released.
     ///
@@ -107,9 +138,19 @@ impl Sites {
                 core::mem::swap(&mut edit.expect, &mut edit.new);
             }
         }
+        self.expect_leftovers(jump);
         // SAFETY: each record is a NOP and the jump compiled for the same site (Invariant 1).
         unsafe { text::apply_held(held, &mut self.0, Some(goal)) }
     }
+}
+
+/// What a test's edit is about to replace; `None` where it cannot be read.
+fn bytes(edit: &Edit, reader: &mut TextReader) -> Option<[u8; 8]> {
+    let length = usize::from(edit.len);
+    // SAFETY: a site of a link unit that stays mapped, of which the kernel could read the page just now.
+    reader
+        .can_read(edit.at.addr())
+        .then(|| unsafe { code::load(edit.at, length) })
 }
 
 fn padded(bytes: [u8; key::LENGTH]) -> [u8; 8] {

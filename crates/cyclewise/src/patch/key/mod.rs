@@ -25,7 +25,8 @@
 //! falls through while the key is at its default, and jumps while it is not.
 //!
 //! # Invariants
-//! 1. Under the text lock every site agrees with the state, or a change of both is in progress.
+//! 1. Under the text lock every site agrees with the state, or a change of both is in progress, unless something else has written to
+//!    the text ([`check`](StaticKey::check)).
 //! 2. A refused change leaves both unchanged.
 //!
 //! # Memory ordering
@@ -105,7 +106,7 @@ impl StaticKey {
         self.on.load(Relaxed) != 0
     }
 
-    /// Switches the key on. If it is on already, this costs the lock only.
+    /// Switches the key on. If it is on already, this looks whether its tests are, and writes those that are not.
     ///
     /// # Errors
     /// See [`Refusal`]; the key is unchanged.
@@ -153,6 +154,25 @@ impl StaticKey {
         self.users.load(Relaxed)
     }
 
+    /// Reads the key's tests back: whether each of them does what the key's value says.
+    ///
+    /// Something else may have changed them. A uprobe on a test that was changed makes it take its default's branch; if it is removed
+    /// without having been hit, the test is no instruction of ours, and executing it may crash. madvise(2) with MADV_DONTNEED on text
+    /// brings the defaults back. The next change of the key in either direction writes what can be written.
+    ///
+    /// # Errors
+    /// [`Refusal::Breakpoint`], [`Refusal::UnexpectedByte`], [`Refusal::NotText`] of a test that does not; as [`enable`](Self::enable).
+    pub fn check(&'static self) -> Result<(), Refusal> {
+        if (self.table)() != arch::key::table() {
+            return Err(Refusal::OtherUnit);
+        }
+        let sites = Sites::of(self)?;
+        let held = text_lock::lock()?;
+        let checked = sites.read_back(self.__flag() != self.default);
+        drop(held);
+        checked
+    }
+
     /// The addresses of the key's tests in the text.
     pub fn sites(&'static self) -> impl Iterator<Item = usize> {
         addresses(self)
@@ -172,8 +192,9 @@ impl StaticKey {
         // Relaxed, here and below: the lock orders them.
         let (switched, users) = to(self.switched.load(Relaxed), self.users.load(Relaxed))?;
         let on = switched || users > 0;
-        // After a change lost in a fork, the sites may disagree with the state.
-        let flips = on != self.__flag() || text_lock::was_taken_over(&held);
+        // The sites may disagree with the state: after a change lost in a fork, or where the kernel has put back what is in the file.
+        let flips =
+            on != self.__flag() || text_lock::was_taken_over(&held) || sites.read_back(on != self.default).is_err();
         if flips {
             let goal = Goal {
                 state: &self.on,

@@ -106,7 +106,10 @@ unsafe fn change(
     // Relaxed, here and below: the locks order them.
     let (switched, users) = to(key.switched.load(Relaxed) != 0, key.users.load(Relaxed))?;
     let on = switched || users > 0;
-    let flips = on != (key.on.load(Relaxed) != 0) || held.was_taken_over();
+    // As for a `StaticKey`.
+    let flips = on != (key.on.load(Relaxed) != 0)
+        || held.was_taken_over()
+        || sites.read_back(on != (key.default != 0)).is_err();
     if flips {
         let goal = Goal {
             state: &key.on,
@@ -153,6 +156,10 @@ impl Sites {
         crate::patch::key::flip::Sites::in_table(table, (&raw const *key).cast(), false).map(Self)
     }
 
+    fn read_back(&self, jump: bool) -> Result<(), Refusal> {
+        self.0.read_back(jump)
+    }
+
     /// # Safety
     /// The unit is loaded, and the caller holds its text lock.
     unsafe fn ask_canary(held: &text_lock::TextGuard, unit: &Unit) -> Result<(), Refusal> {
@@ -173,6 +180,10 @@ struct Sites;
 impl Sites {
     unsafe fn of(_: &Unit, _: &Key) -> Result<Self, Refusal> {
         Ok(Self)
+    }
+
+    fn read_back(&self, _: bool) -> Result<(), Refusal> {
+        Ok(())
     }
 
     unsafe fn ask_canary(_: &text_lock::TextGuard, _: &Unit) -> Result<(), Refusal> {
