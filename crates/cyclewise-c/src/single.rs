@@ -46,8 +46,12 @@ pub struct cw_state {
     pub unit_sites: usize,
     /// Those of them that are elided.
     pub unit_elided: usize,
+    /// Link units with a descriptor that were there when LOCK was last elided or one registered, the coordinator's own among them.
+    pub units_seen: usize,
+    /// Those of them in which LOCK stays, as they are of another version or their text cannot be patched.
+    pub units_refused: usize,
     /// 0; for later versions.
-    pub reserved: [u64; 4],
+    pub reserved: [u64; 2],
 }
 
 /// Opts the program into single mode, and elides LOCK prefixes while it has one thread. Call it once, at the start of
@@ -173,7 +177,9 @@ pub unsafe extern "C" fn cw_get_state(state: *mut cw_state) {
             units: found.units,
             unit_sites: found.unit_sites,
             unit_elided: found.unit_elided,
-            reserved: [0; 4],
+            units_seen: found.units_seen,
+            units_refused: found.units_refused,
+            reserved: [0; 2],
         };
         // SAFETY: not null, so the caller lets us write to it.
         unsafe { state.write(found) };

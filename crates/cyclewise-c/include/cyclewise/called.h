@@ -641,9 +641,17 @@ struct cw_state {
    */
   size_t unit_elided;
   /**
+   * Link units with a descriptor that were there when LOCK was last elided or one registered, the coordinator's own among them.
+   */
+  size_t units_seen;
+  /**
+   * Those of them in which LOCK stays, as they are of another version or their text cannot be patched.
+   */
+  size_t units_refused;
+  /**
    * 0; for later versions.
    */
-  uint64_t reserved[4];
+  uint64_t reserved[2];
 };
 
 /**

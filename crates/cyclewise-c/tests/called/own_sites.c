@@ -50,7 +50,8 @@ int main(void)
     memset(&state, 0x5a, sizeof state);
     cw_get_state(&state);
     CHECK(state.units <= 1 && (state.units == 1 ? state.unit_sites == sites : state.sites >= sites));
-    CHECK(state.elided == state.sites && state.unit_elided == state.unit_sites && state.reserved[3] == 0);
+    CHECK(state.elided == state.sites && state.unit_elided == state.unit_sites && state.reserved[1] == 0);
+    CHECK(state.units_seen == state.units + 1 && state.units_refused == 0);
     size_t elided = 99;
     use(&elided);
     CHECK(elided == sites);

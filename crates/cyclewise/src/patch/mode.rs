@@ -28,12 +28,20 @@ pub struct State {
     pub unit_sites: usize,
     /// Those of them that are elided, by the coordinator's account.
     pub unit_elided: usize,
+    /// Link units with a descriptor that were there when the coordinator last looked: at each elision, and when one registers. Its own is
+    /// among them. 0 before, and where nobody coordinates.
+    pub units_seen: usize,
+    /// Those of them in which LOCK stays: of another version, not what they say, with code that was moved, shared or cannot be read, with
+    /// a breakpoint, or too many. An object whose note was stripped, or moved out of its segment by a tool such as patchelf, is seen only
+    /// where it registers: C's does, if the coordinator is a libcyclewise that exports `cw_unit_register`. Otherwise it keeps LOCK and is
+    /// not counted.
+    pub units_refused: usize,
 }
 
 /// The mode in force, a count of this link unit's sites, and how many there are in other units. Reads every site of this
 /// one. Another thread may change all of it at any time.
 ///
-/// In a link unit that the program has adopted, mode and units are the program's. Units count the caller's own then, and not the
+/// In a link unit that the program has adopted, or that another copy of this crate shares which elides, mode and units are the program's. Units count the caller's own then, and not the
 /// program's own.
 ///
 /// # Examples
@@ -46,7 +54,7 @@ pub struct State {
 /// ```
 #[must_use]
 pub fn state() -> State {
-    let (mode, [units, unit_sites, unit_elided]) = shared();
+    let (mode, [units, unit_sites, unit_elided], [units_seen, units_refused]) = shared();
     let mut counted = State {
         mode,
         sites: 0,
@@ -54,6 +62,8 @@ pub fn state() -> State {
         units,
         unit_sites,
         unit_elided,
+        units_seen,
+        units_refused,
     };
     let mut reader = TextReader::new();
     for site in sites() {
@@ -64,15 +74,15 @@ pub fn state() -> State {
 }
 
 #[cfg(all(feature = "std", target_env = "gnu"))]
-fn shared() -> (Mode, [usize; 3]) {
-    use super::units::operations::{Shared, state_elsewhere};
-    let shared = state_elsewhere().unwrap_or_else(Shared::here);
-    (shared.mode(), shared.units())
+fn shared() -> (Mode, [usize; 3], [usize; 2]) {
+    use super::units::operations::{Shared, seen_here, state_elsewhere};
+    let (shared, seen) = state_elsewhere().unwrap_or_else(|| (Shared::here(), seen_here()));
+    (shared.mode(), shared.units(), seen)
 }
 
 #[cfg(not(all(feature = "std", target_env = "gnu")))]
-fn shared() -> (Mode, [usize; 3]) {
-    (Mode::Locked, [0; 3])
+fn shared() -> (Mode, [usize; 3], [usize; 2]) {
+    (Mode::Locked, [0; 3], [0; 2])
 }
 
 /// The mode in force by this copy.

@@ -1,9 +1,10 @@
-//! Text that is not what a unit's records take it for: moved by a tool, shared with other processes, not readable.
+//! Text that is not what a unit's records take it for: moved by a tool, shared with other processes, not readable. And a unit whose note
+//! a tool has moved.
 
 use crate::common::child::in_child;
 use crate::common::harness::{Check, checks};
 use crate::modes::enable;
-use crate::object::{Object, compile};
+use crate::object::{Object, compile, register_by_constructor};
 use cyclewise::error::Refusal;
 use cyclewise::patch::{self, Mode, state, units};
 use std::path::{Path, PathBuf};
@@ -19,6 +20,8 @@ pub(crate) const CHECKS: &[Check] = checks![
     twin_private_text_is_elided,
     text_that_cannot_be_read_keeps_lock,
     text_that_becomes_unreadable_is_restored,
+    a_unit_without_a_note_is_found_by_its_constructor,
+    twin_a_unit_without_a_note_that_registers_nowhere_is_not_seen,
 ];
 
 const RUNS: &str = r#"-DCANARY="canary_bytes""#;
@@ -45,6 +48,7 @@ fn is_left_alone(path: &Path, name: &'static str) {
             for _ in 0..2 {
                 assert!(object.is_locked() && good.is_elided());
                 assert_eq!((state().units, state().mode), (1, Mode::Single));
+                assert_eq!((state().units_seen, state().units_refused), (3, 1));
                 std::thread::spawn(|| ()).join().unwrap();
                 assert!(object.is_locked() && good.is_locked());
                 patch::reelide().unwrap();
@@ -175,6 +179,7 @@ fn shared_text_keeps_lock() {
     enable();
     assert!(object.is_locked());
     assert_eq!((state().units, state().mode), (0, Mode::Single));
+    assert_eq!((state().units_seen, state().units_refused), (2, 1));
 }
 
 fn twin_private_text_is_elided() {
@@ -242,4 +247,38 @@ fn text_that_becomes_unreadable_is_restored() {
     std::thread::spawn(|| ()).join().unwrap();
     assert!(object.is_locked());
     assert_eq!(state().mode, Mode::Locked);
+}
+
+/// As strip or patchelf leave one: its note is in no segment.
+fn without_a_note() -> Object {
+    Object::load(&compile("bare", &[r#"-DNOTE_FLAGS="""#]), "bare", libc::RTLD_LOCAL)
+}
+
+fn a_unit_without_a_note_is_found_by_its_constructor() {
+    register_by_constructor();
+    let early = without_a_note();
+    enable();
+    assert!(early.is_elided());
+    assert_eq!((state().units, state().units_seen, state().units_refused), (1, 2, 0));
+    let late = Object::load(
+        &compile("late_bare", &[r#"-DNOTE_FLAGS="""#]),
+        "late_bare",
+        libc::RTLD_LOCAL,
+    );
+    assert!(late.is_elided() && state().units == 2);
+    for object in [early, late] {
+        std::thread::spawn(|| ()).join().unwrap();
+        assert!(object.is_locked());
+        patch::reelide().unwrap();
+        object.close();
+    }
+    patch::reelide().unwrap();
+    assert_eq!((state().units, state().units_seen), (0, 1));
+}
+
+fn twin_a_unit_without_a_note_that_registers_nowhere_is_not_seen() {
+    let object = without_a_note();
+    enable();
+    assert!(object.is_locked());
+    assert_eq!((state().units, state().units_seen, state().units_refused), (0, 1, 0));
 }

@@ -8,6 +8,7 @@
    NO_CONSTRUCTOR, NO_DESTRUCTOR
    EXTRA_RECORD    a further record of the table: assembly
    EXTRA_NOTE      a further note: assembly
+   NOTE_FLAGS      of the section of notes (default: "a", in a segment)
    START, STOP     the bounds of the table of sites
    SECOND          a second descriptor, whose table begins there
    CREATES_THREADS constructors create threads
@@ -56,6 +57,10 @@ __asm__(".pushsection .text\n.balign 16\n.type canary, @function\n"
         ".pushsection .data\n.balign 8\ncanary_record: .quad canary\n.long " CANARY " - ., 0\n.popsection\n");
 #else
 #define CANARY_RECORD "0"
+#endif
+
+#ifndef NOTE_FLAGS
+#define NOTE_FLAGS "a"
 #endif
 
 #ifdef SECOND_TEXT
@@ -114,7 +119,7 @@ __asm__(".comm cyclewise_text_lock_v2, 32, 8\n"
         ".quad __start_cyclewise_key_v2, __stop_cyclewise_key_v2\n"
         ".quad 0, 0, 0, " TEXT(STATE) ", cyclewise_text_lock_v2, 0, " CANARY_RECORD "\n"
         ".popsection\n"
-        ".pushsection .note.cyclewise, \"a\", @note\n"
+        ".pushsection .note.cyclewise, \"" NOTE_FLAGS "\", @note\n"
         SECOND_NOTE "\n"
         EXTRA_NOTE "\n"
         ".balign 4\n.long 10, 4, 1\n.asciz \"cyclewise\"\n.balign 4\n.long cw_unit - .\n"

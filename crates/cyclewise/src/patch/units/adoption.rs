@@ -1,4 +1,5 @@
-//! Finds link units by their notes, and adopts those that are live.
+//! Finds link units by their notes, and adopts those that are live. A unit whose note was stripped, or moved out of its segment, is found
+//! where its constructor has registered it: then or, if there was no coordinator yet, the next time that one looks.
 //!
 //! # Invariants
 //! 1. A unit is examined inside the dynamic linker's callback, during which nothing is unmapped. Once its state is `ADOPTED`, its
@@ -31,15 +32,42 @@ use crate::patch::text_edit::unexpected_byte;
 use crate::sys::loaded_objects::{self, Object};
 use crate::sys::proc_maps;
 use core::ops::Range;
-use core::sync::atomic::Ordering::Acquire;
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
+use core::sync::atomic::{AtomicPtr, AtomicUsize};
 
 const NOTE_NAME: &[u8] = b"cyclewise\0";
 const NOTE_TYPE: u32 = 1;
 
-/// Shows `visit` the descriptor of each unit that is listed in the caller's namespace and has this version's layout. False where it
+/// How many units have registered without a note at most, and were not adopted; others are found by their notes alone. A guess.
+const MOST_UNLISTED: usize = 64;
+
+/// Descriptors that constructors have passed. One that a note leads to is taken out.
+static REGISTERED: [AtomicPtr<Unit>; MOST_UNLISTED] = [const { AtomicPtr::new(core::ptr::null_mut()) }; MOST_UNLISTED];
+
+/// How many units the last walk saw, and how many of those keep LOCK.
+static SEEN: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+
+/// Keeps the descriptor of a unit for the next walk.
+pub(super) fn remember(unit: *const Unit) {
+    let unit = unit.cast_mut();
+    let (null, relaxed) = (core::ptr::null_mut(), Relaxed); // Relaxed: the address alone is passed on.
+    if REGISTERED.iter().all(|place| place.load(relaxed) != unit) {
+        let _ = REGISTERED
+            .iter()
+            .find(|place| place.compare_exchange(null, unit, relaxed, relaxed).is_ok());
+    }
+}
+
+/// How many units the last walk saw, the coordinator's own among them, and how many of those keep LOCK.
+pub(super) fn seen() -> [usize; 2] {
+    SEEN.each_ref().map(|count| count.load(Relaxed)) // Relaxed: for diagnostics.
+}
+
+/// Shows `visit` the descriptor of each unit that is listed in the caller's namespace, or null for one of another layout. False where it
 /// could not, or a fork may be in progress that began before this ended.
 pub(super) fn each_unit(mut visit: impl FnMut(&Object<'_>, *mut Unit)) -> bool {
     loaded_objects::each(|object| {
+        let mut last = core::ptr::null_mut();
         object.notes(NOTE_NAME, NOTE_TYPE, |contents| {
             let Ok(distance) = <[u8; 4]>::try_from(contents) else {
                 return;
@@ -47,23 +75,46 @@ pub(super) fn each_unit(mut visit: impl FnMut(&Object<'_>, *mut Unit)) -> bool {
             let distance = i32::from_ne_bytes(distance) as isize;
             let at = contents.as_ptr().addr().wrapping_add_signed(distance);
             let unit = core::ptr::with_exposed_provenance_mut::<Unit>(at);
-            if unit.is_aligned() && object.is_writable(&(at..at.saturating_add(size_of::<Unit>()))) {
-                // SAFETY: in a segment that can be written (Invariant 1). Any bytes are a descriptor.
-                if unsafe { &*unit }.check().is_ok() {
-                    visit(object, unit);
+            // A note may be there twice.
+            if unit != last {
+                last = unit;
+                for place in &REGISTERED {
+                    let _ = place.compare_exchange(unit, core::ptr::null_mut(), Relaxed, Relaxed);
                 }
+                let known = is_descriptor(object, unit);
+                visit(object, if known { unit } else { core::ptr::null_mut() });
             }
         });
+        for unit in REGISTERED.iter().map(|place| place.load(Relaxed)) {
+            if !unit.is_null() && is_descriptor(object, unit) {
+                visit(object, unit);
+            }
+        }
         true
     })
+}
+
+/// Whether there is a descriptor of this version's layout in data of the object.
+fn is_descriptor(object: &Object<'_>, unit: *const Unit) -> bool {
+    let end = unit.addr().saturating_add(size_of::<Unit>());
+    let is_data = unit.is_aligned() && object.is_writable(&(unit.addr()..end));
+    // SAFETY: in a segment that can be written (Invariant 1). Any bytes are a descriptor.
+    is_data && unsafe { &*unit }.check().is_ok()
 }
 
 /// Adopts every live unit that is listed, but this copy's own. Gives what was refused for `wanted`, and whether it looked.
 pub(super) fn adopt_all(forget: Forget, wanted: *const Unit) -> Result<bool, Refusal> {
     let mut outcome = Ok(());
     let claim = Claim::new();
+    let mut seen = [0; 2];
     let walked = each_unit(|object, unit| {
-        let adopted = adopt(object, unit, forget, &claim);
+        let adopted = if unit.is_null() {
+            Err(Refusal::BadUnit { at: 0 })
+        } else {
+            adopt(object, unit, forget, &claim)
+        };
+        let keeps_lock = adopted.is_err() || !is_patched(unit);
+        seen = [seen[0] + 1, seen[1] + usize::from(keeps_lock)];
         if unit.cast_const() == wanted {
             outcome = adopted;
         }
@@ -72,7 +123,17 @@ pub(super) fn adopt_all(forget: Forget, wanted: *const Unit) -> Result<bool, Ref
     if walked {
         claim.publish();
     }
+    for (count, found) in SEEN.iter().zip(seen) {
+        count.store(found, Relaxed); // Relaxed: for diagnostics.
+    }
     outcome.map(|()| walked)
+}
+
+/// Whether a unit's sites are patched with this copy's, or are this copy's.
+fn is_patched(unit: *mut Unit) -> bool {
+    // SAFETY: `each_unit` has checked where it lies (Invariant 1).
+    let start = unsafe { &*unit }.lock[0].load(Acquire);
+    start.cast_const() == arch::records().as_ptr().cast() || registry::of(unit).is_some()
 }
 
 /// Adopts a unit, unless it is not live or adopted already.

@@ -15,7 +15,7 @@
 //! Descriptors that others pass are checked against what the dynamic linker lists, before anything in them is believed.
 #![expect(unsafe_code, reason = "functions that other link units call")]
 
-use super::adoption::{adopt_all, each_unit, examine};
+use super::adoption::{adopt_all, each_unit, examine, remember};
 use super::lifetime::own;
 use super::operations::OPERATIONS;
 use super::registry::{self, Slot};
@@ -73,6 +73,7 @@ fn register_here(unit: *const Unit) -> Result<bool, Refusal> {
     if own().is_some_and(|own| core::ptr::eq(own, unit)) {
         return Ok(false);
     }
+    remember(unit);
     let walked = adopt_all(forget, unit)?;
     if registry::of(unit).is_none() {
         let unlisted = Err(Refusal::BadUnit { at: unit.addr() });
@@ -116,8 +117,8 @@ pub(super) fn coordinator() -> Option<&'static Unit> {
     let mut unit = FOUND.load(Acquire);
     if unit.is_null() {
         each_unit(|_, at| {
-            // SAFETY: `each_unit` has checked where it lies.
-            if unsafe { &*at }.adopt().is_some() {
+            // SAFETY: null, or `each_unit` has checked where it lies.
+            if unsafe { at.as_ref() }.is_some_and(|found| found.adopt().is_some()) {
                 unit = at;
             }
         });
@@ -130,6 +131,8 @@ pub(super) fn coordinator() -> Option<&'static Unit> {
 /// Asks the coordinator, if there is one, to adopt a unit.
 pub(super) fn register(unit: &Unit) -> Result<bool, Refusal> {
     let Some(coordinator) = coordinator() else {
+        // This copy may be one later.
+        remember(unit);
         return Ok(false);
     };
     if own().is_some_and(|own| core::ptr::eq(own, coordinator)) {

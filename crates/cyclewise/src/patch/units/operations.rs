@@ -10,7 +10,6 @@
 use super::answer::Answer;
 use super::coordinator::coordinator;
 use super::lifetime::own;
-use super::unit::Unit;
 use crate::error::Refusal;
 use crate::patch::mode::{self, Mode};
 use crate::patch::single;
@@ -22,6 +21,7 @@ pub(super) struct Operations {
     reelide: unsafe extern "C" fn(*mut Answer),
     lock: unsafe extern "C" fn(*mut Answer),
     state: unsafe extern "C" fn(*mut Shared),
+    seen: unsafe extern "C" fn(*mut [usize; 2]),
 }
 
 /// What all copies of the crate in a process have in common.
@@ -42,6 +42,7 @@ pub(super) static OPERATIONS: Operations = Operations {
     reelide: answer_reelide,
     lock: answer_lock,
     state: answer_state,
+    seen: answer_seen,
 };
 
 unsafe extern "C" fn answer_reelide(answer: *mut Answer) {
@@ -57,6 +58,17 @@ unsafe extern "C" fn answer_lock(answer: *mut Answer) {
 unsafe extern "C" fn answer_state(shared: *mut Shared) {
     // SAFETY: the caller's place.
     unsafe { shared.write(Shared::here()) };
+}
+
+unsafe extern "C" fn answer_seen(counts: *mut [usize; 2]) {
+    // SAFETY: the caller's place.
+    unsafe { counts.write(seen_here()) };
+}
+
+/// How many link units this copy has seen, and in how many of them LOCK stays.
+pub(in crate::patch) fn seen_here() -> [usize; 2] {
+    let [seen, refused] = super::adoption::seen();
+    [seen, refused + super::registry::given_up()]
 }
 
 impl Shared {
@@ -107,13 +119,19 @@ pub(in crate::patch) fn lock_elsewhere() -> Option<Result<(), Refusal>> {
     Some(asked(of_another()?.lock))
 }
 
-/// What the coordinator that has adopted this link unit says; `None` where none has. Takes no lock.
-pub(in crate::patch) fn state_elsewhere() -> Option<Shared> {
-    let operations = own()?.adopted_by().and_then(Unit::operations)?;
-    let mut shared = Shared::default();
+/// What the coordinator that has adopted this link unit says, or that is another copy in it; `None` where none is. Takes no lock.
+pub(in crate::patch) fn state_elsewhere() -> Option<(Shared, [usize; 2])> {
+    let own = own()?;
+    let operations = own.adopted_by().unwrap_or(own).operations()?;
+    if operations.size < size_of::<Operations>() || core::ptr::eq(operations, &raw const OPERATIONS) {
+        return None;
+    }
+    let (mut shared, mut seen) = (Shared::default(), [0; 2]);
     // SAFETY: a place for the result.
     unsafe { (operations.state)(&raw mut shared) };
-    Some(shared)
+    // SAFETY: a place for the result.
+    unsafe { (operations.seen)(&raw mut seen) };
+    Some((shared, seen))
 }
 
 fn asked(operation: unsafe extern "C" fn(*mut Answer)) -> Result<(), Refusal> {
@@ -121,4 +139,61 @@ fn asked(operation: unsafe extern "C" fn(*mut Answer)) -> Result<(), Refusal> {
     // SAFETY: a place for the result.
     unsafe { operation(&raw mut answer) };
     answer.into()
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+    use crate::patch::units::Unit;
+    use crate::sys::fork;
+    use core::time::Duration;
+
+    unsafe extern "C" fn confined(shared: *mut Shared) {
+        let [units, sites, elided] = [2, 30, 30];
+        let mode = 2;
+        // SAFETY: the caller's place.
+        unsafe {
+            shared.write(Shared {
+                mode,
+                units,
+                sites,
+                elided,
+            })
+        };
+    }
+
+    /// The table of a coordinator that is another copy in this link unit: its sites are this copy's, too.
+    static ANOTHERS: Operations = Operations {
+        size: size_of::<Operations>(),
+        reelide: answer_reelide,
+        lock: answer_lock,
+        state: confined,
+        seen: answer_seen,
+    };
+
+    extern "C" fn adopts_nothing(_: *const Unit) -> core::ffi::c_int {
+        0
+    }
+
+    #[test]
+    fn a_second_copy_in_a_link_unit_says_what_the_first_does() {
+        let look = || {
+            own().unwrap().coordinate(adopts_nothing, &ANOTHERS);
+            let state = crate::patch::state();
+            assert_eq!((state.mode, state.units, state.unit_sites), (Mode::Confined, 2, 30));
+        };
+        // SAFETY: the child allocates only where it panics.
+        assert_eq!(unsafe { fork::child(look, Duration::from_secs(600)) }, 0);
+    }
+
+    /// A copy that coordinates asks itself.
+    #[test]
+    fn twin_a_copy_that_does_not_ask_says_its_own() {
+        let look = || {
+            own().unwrap().coordinate(adopts_nothing, &OPERATIONS);
+            assert_eq!(crate::patch::state().mode, Mode::Locked);
+        };
+        // SAFETY: the child allocates only where it panics.
+        assert_eq!(unsafe { fork::child(look, Duration::from_secs(600)) }, 0);
+    }
 }

@@ -265,6 +265,11 @@ pub(in crate::patch) fn count() -> (usize, usize, usize) {
     })
 }
 
+/// How many units keep LOCK for good.
+pub(in crate::patch) fn given_up() -> usize {
+    ready().filter(|slot| slot.is_given_up()).count()
+}
+
 /// Proof that the calling thread holds the text locks of the coordinator and of the units whose sites it changes.
 pub(in crate::patch) struct TextLocks {
     // Released first: the record of a change is cleared before anybody else changes a unit's text.
