@@ -53,7 +53,7 @@ impl Upkeep {
     /// Starts a thread that updates `clock` every millisecond.
     ///
     /// # Errors
-    /// std's error if the thread cannot be created; out of memory. (What std allocates to create a thread, less than 16 KiB, is asked
+    /// std's error if the thread cannot be created, as by a caller under SCHED_DEADLINE without SCHED_FLAG_RESET_ON_FORK; out of memory. (What std allocates to create a thread, less than 16 KiB, is asked
     /// for first, since std aborts without it. It does so still where another thread takes that memory in between.)
     pub fn start<S: Source + Sync + 'static>(clock: &'static Clock<S>) -> std::io::Result<Self> {
         let recent = clock.recent_word();
