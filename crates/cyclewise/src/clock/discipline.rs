@@ -181,6 +181,10 @@ impl Discipline {
         if ticks < 0 {
             return Err(Reason::CounterWentBack);
         }
+        // Set back while the rate was being learnt: no slope begins before that.
+        if now.ns < last.ns {
+            return Err(Reason::CounterJumped);
+        }
         let Some(rate) = self.slope() else {
             return Ok(());
         };

@@ -173,11 +173,14 @@ fn a_step_of_the_counters_rate_is_noticed() {
 
 const SECOND_NS: i64 = 1_000_000_000;
 
-/// In another time namespace, or restored from a checkpoint: every reading is of the kernel's clock as it is now.
+/// In another time namespace, or restored from a checkpoint on another machine, whose counter is anywhere: every reading is of the
+/// kernel's clock as it is now.
 #[test]
 fn kernels_clocks_that_were_moved_are_followed() {
-    for ns in [10_000 * SECOND_NS, -5 * SECOND_NS, -3000 * SECOND_NS] {
+    let moves = [10_000 * SECOND_NS, -5 * SECOND_NS, -3000 * SECOND_NS, 0].into_iter();
+    for (ns, jump) in moves.flat_map(|ns| [(ns, 0), (ns, -ticks(3_000_000)), (ns, ticks(5_000_000))]) {
         let mut reader = CheckedReader::warm();
+        reader.mock.jump(jump);
         reader.clock.now_as::<PerTask>();
         reader.clock.recent();
         reader.move_clocks(ns);
