@@ -19,7 +19,7 @@
 //! 3. The visitor neither unwinds nor waits.
 #![expect(unsafe_code, reason = "dl_iterate_phdr, reading mapped segments")]
 
-use super::{fork_generation, mmap};
+use super::{fork_generation, mmap, signal_mask};
 use crate::error::Refusal;
 use core::ffi::{c_int, c_void};
 use core::ops::Range;
@@ -30,6 +30,9 @@ use libc::Elf32_Phdr as Header;
 #[cfg(target_pointer_width = "64")]
 use libc::Elf64_Phdr as Header;
 use libc::{PF_R, PF_W, PF_X, PT_GNU_RELRO, PT_LOAD, PT_NOTE};
+
+/// The smallest page that Linux has; a larger one is asked about several times.
+const PAGE: usize = 4096;
 
 /// An object that is listed.
 pub(crate) struct Object<'a> {
@@ -173,8 +176,10 @@ impl Object<'_> {
             .map(|header| {
                 let range = self.range(header);
                 let start = core::ptr::with_exposed_provenance(range.start);
+                // The program may have made text execute-only since it was mapped.
+                let mut pages = (range.start & !(PAGE - 1)..range.end).step_by(PAGE);
                 // SAFETY: a segment that can be read (Invariants 1 and 2). Atomic, since other threads may patch it.
-                self.is_readable(&range)
+                (self.is_readable(&range) && pages.all(signal_mask::reads))
                     .then(|| (range.start, unsafe { core::slice::from_raw_parts(start, range.len()) }))
             })
     }

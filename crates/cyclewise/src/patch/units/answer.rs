@@ -80,6 +80,7 @@ impl From<Result<(), Refusal>> for Answer {
             Refusal::NotEnabled => Self::refused(20, 0, 0, ""),
             Refusal::BadUnit { at } => Self::refused(21, 0, at, ""),
             Refusal::MovedText { at } => Self::refused(22, 0, at, ""),
+            Refusal::NothingBehind { hook } => Self::refused(23, 0, 0, hook),
             // None of the operations gives another.
             _ => Self::refused(u32::MAX, 0, 0, ""),
         }
@@ -121,6 +122,7 @@ impl From<Answer> for Result<(), Refusal> {
             20 => Refusal::NotEnabled,
             21 => Refusal::BadUnit { at },
             22 => Refusal::MovedText { at },
+            23 => Refusal::NothingBehind { hook: answer.text() },
             // A code that this version does not know: the coordinator's is another.
             _ => Refusal::BadUnit { at: 0 },
         })
@@ -160,6 +162,7 @@ mod tests {
             Refusal::NotEnabled,
             Refusal::BadUnit { at },
             Refusal::MovedText { at },
+            Refusal::NothingBehind { hook: "pthread_create" },
         ];
         for refusal in refusals {
             let outcome: Result<(), Refusal> = Answer::from(Err(refusal)).into();
