@@ -386,7 +386,7 @@ mod tests {
         let without = || Comparison::default();
         let c = judged(row("a", true), nothing, without(), Estimator::Median);
         assert_eq!(c.verdict, Verdict::None);
-        assert!(c.reason.unwrap().starts_with("b costs nothing"));
+        assert!(c.reason.unwrap().starts_with("b has no measurable cost"));
         let twin = judged(row("a", true), row("b", true), without(), Estimator::Median);
         assert!(twin.reason.unwrap().contains("lost samples"));
     }

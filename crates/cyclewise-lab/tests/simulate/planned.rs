@@ -539,7 +539,11 @@ fn wrong_plans_are_refused_in_one_line_and_write_nothing() {
         (&["--sbatch=a\n#SBATCH --uid=0"], long.to_vec(), "control character"),
         (&["--program", &program], long.to_vec(), "chmod +x"),
         (&["--program=-x"], long.to_vec(), "begins with -"),
-        (&["--sbatch=-HN4"], long.to_vec(), "the job's files say -N themselves"),
+        (
+            &["--sbatch=-HN4"],
+            long.to_vec(),
+            "the generated scripts already set -N",
+        ),
         (&["--sbatch=--part=x"], long.to_vec(), "in full: --partition"),
         (&["--into", &odd], long.to_vec(), "printable"),
         (&["--into", &percent], long.to_vec(), "Slurm reads %"),

@@ -3,6 +3,7 @@
 use super::now::Clock;
 use super::recent::{OF_PROCESS, Recent};
 use super::source::Source;
+use crate::sys::cancellation::held_off;
 use crate::sys::fork_generation;
 use alloc::vec::Vec;
 use core::ptr::NonNull;
@@ -112,7 +113,7 @@ impl Drop for Upkeep {
             && thread.thread().id() != std::thread::current().id()
         {
             // Ignores a panic of the thread, which would become ours.
-            let _ = thread.join();
+            let _ = held_off(|| thread.join());
         }
     }
 }

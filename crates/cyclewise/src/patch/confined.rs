@@ -141,17 +141,17 @@ pub unsafe fn enter(cpu: Option<u32>) -> Result<Guard, Refusal> {
         Ok(())
     };
     // If a failed change could not be rolled back, the mode stays, with a guard to leave it.
+    if mode_lock::mode() == CONFINED {
+        data.guarded = true;
+    } else {
+        entered?;
+    }
     data.guards = data.guards.wrapping_add(1);
-    let guard = Guard {
+    Ok(Guard {
         cpu,
         number: data.guards,
         armed: true,
-    };
-    if mode_lock::mode() == CONFINED {
-        data.guarded = true;
-        return Ok(guard);
-    }
-    entered.map(|()| guard)
+    })
 }
 
 /// Leaves the mode without its guard: for [one that was forgotten](self#forgotten-guards). If it exists after all, it does nothing
@@ -235,10 +235,12 @@ pub(super) fn before_thread_elsewhere() -> Result<(), Refusal> {
     let Some(mut guard) = mode_lock::lock_while(|| mode_lock::mode() == CONFINED)? else {
         return Ok(());
     };
-    if mode_lock::mode() == CONFINED {
+    if mode_lock::mode() == CONFINED && audit::is_going_on() {
         guard.data().edits.restore()?;
         membarrier::register_sync_core()?;
         membarrier::sync_core()?;
+        // As in `leave_locked`: a thread that was let out before is still told when the mode is left.
+        let _ = audit();
         audit::end();
     }
     Ok(())

@@ -53,13 +53,15 @@ mod window;
 use super::current_slot::CurrentSlot;
 use super::guard::NEVER;
 use super::lazy::Lazy;
-use super::registration::{self, LibcArea};
+use super::registration::LibcArea;
 use super::slots::{Slot, copy_in, slot_count};
 use super::thread;
 use super::word::Bits;
 use crate::arch::rseq::free_list;
 use crate::arch::{Cpu, Outcome};
 use crate::error::Refusal;
+use crate::sys::affinity::CpuSet;
+use crate::sys::errno;
 use core::cmp;
 use core::hint;
 use core::sync::atomic::{AtomicI64, AtomicU32, AtomicUsize, Ordering};
@@ -354,7 +356,7 @@ fn cpus() -> usize {
     // Relaxed, here and below: a number, the same for every thread.
     match CPUS.load(Ordering::Relaxed) {
         0 => {
-            let found = registration::allowed_cpus().max(1);
+            let found = errno::preserve(|| CpuSet::current().map_or(1, |cpus| cpus.count().max(1)));
             CPUS.store(found, Ordering::Relaxed);
             found
         }

@@ -44,7 +44,6 @@ use crate::arch::rseq::Area;
 use crate::arch::static_libc::rseq_words;
 use crate::arch::{Cid, Cpu, Id};
 use crate::error::Refusal;
-use crate::sys::affinity::CpuSet;
 pub(super) use crate::sys::membarrier::rseq as restart_sequences;
 pub(super) use crate::sys::mmap::{release, reserve};
 use crate::sys::signal_mask::{self, BlockedSignals};
@@ -304,11 +303,6 @@ fn find_id_bound() -> usize {
         Ok(_) => found,
         Err(theirs) => theirs,
     }
-}
-
-/// How many CPUs the calling thread may run on; 0 where the kernel does not say. Preserves errno.
-pub(super) fn allowed_cpus() -> usize {
-    errno::preserve(|| CpuSet::current().map_or(0, |cpus| cpus.count()))
 }
 
 /// While the result lives, the calling thread runs no signal handlers, except for faults and a filter's SIGSYS.

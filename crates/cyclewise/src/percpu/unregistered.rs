@@ -75,11 +75,6 @@ pub(super) fn id_bound() -> usize {
     0
 }
 
-/// Not known.
-pub(super) fn allowed_cpus() -> usize {
-    0
-}
-
 fn layout(length: usize) -> Option<Layout> {
     Layout::from_size_align(length, 4096).ok()
 }

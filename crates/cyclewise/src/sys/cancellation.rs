@@ -47,7 +47,7 @@ mod tests {
     use std::{fs, println};
 
     /// What may be a cancellation point by pthreads(7), of what this crate may come to call.
-    const POINTS: [&str; 25] = [
+    const POINTS: [&str; 26] = [
         "libc::clock_nanosleep(",
         "libc::close(",
         "libc::fcntl(",
@@ -72,6 +72,7 @@ mod tests {
         "libc::waitpid(",
         "libc::write(",
         "thread::sleep(",
+        "= thread.join()",
         "available_parallelism(",
     ];
 

@@ -7,6 +7,7 @@
 
 use super::file::File;
 use crate::error::Refusal;
+use core::ffi::CStr;
 use core::ops::Range;
 
 /// The contiguous mappings around `address` that are readable, executable, not writable and private: what is written to a shared
@@ -15,29 +16,33 @@ use core::ops::Range;
 /// # Errors
 /// The kernel's, where there is no /proc; [`Refusal::NotText`] where there is no such mapping.
 pub(crate) fn text_around(address: usize) -> Result<Range<usize>, Refusal> {
-    let file = File::open_for(c"/proc/self/maps", libc::O_RDONLY, "open /proc/self/maps")?;
-    let mut search = Search::new(address);
-    let mut buffer = [0; 1024];
-    loop {
-        let n = file.read(&mut buffer).map_err(|errno| Refusal::System {
-            call: "read /proc/self/maps",
-            errno,
-        })?;
-        for &byte in buffer.iter().take(n) {
-            search.byte(byte);
-        }
-        if n == 0 || search.is_past() {
-            break;
-        }
-    }
+    around(address, 0)
+}
+
+/// As [`text_around`], of pages too that are writable because they are being changed.
+///
+/// # Errors
+/// As there.
+pub(crate) fn open_text_around(address: usize) -> Result<Range<usize>, Refusal> {
+    around(address, W)
+}
+
+fn around(address: usize, ignored: u8) -> Result<Range<usize>, Refusal> {
+    let mut search = Search::new(address, ignored);
+    // The process's own is empty where its first thread has ended.
+    let _ = search.read(c"/proc/self/maps")? || search.read(c"/proc/thread-self/maps")?;
     search.found().ok_or(Refusal::NotText { at: address })
 }
 
 /// The search, fed with the file's bytes.
 struct Search {
     address: usize,
+    /// Permissions that make no difference.
+    ignored: u8,
     /// Contiguous text, so far.
     text: Range<usize>,
+    /// Whether the rest of the file no longer matters.
+    is_done: bool,
     line: Line,
 }
 
@@ -54,10 +59,41 @@ struct Line {
     bits: u8,
 }
 
+/// Of [`Line::bits`].
+const R: u8 = 1;
+const W: u8 = 2;
+const X: u8 = 4;
+
 impl Search {
-    fn new(address: usize) -> Self {
-        let (text, line) = (0..0, Line::default());
-        Self { address, text, line }
+    fn new(address: usize, ignored: u8) -> Self {
+        Self {
+            address,
+            ignored,
+            text: 0..0,
+            is_done: false,
+            line: Line::default(),
+        }
+    }
+
+    /// Reads a file until the rest no longer matters; whether there was anything in it.
+    fn read(&mut self, path: &CStr) -> Result<bool, Refusal> {
+        let file = File::open_for(path, libc::O_RDONLY, "open /proc/self/maps")?;
+        let mut buffer = [0; 1024];
+        let mut is_empty = true;
+        while !self.is_done {
+            let n = file.read(&mut buffer).map_err(|errno| Refusal::System {
+                call: "read /proc/self/maps",
+                errno,
+            })?;
+            for &byte in buffer.iter().take(n) {
+                self.byte(byte);
+            }
+            if n == 0 {
+                break;
+            }
+            is_empty = false;
+        }
+        Ok(!is_empty)
     }
 
     fn byte(&mut self, byte: u8) {
@@ -78,26 +114,19 @@ impl Search {
     }
 
     fn end_of_line(&mut self) {
-        const R_X_PRIVATE: u8 = 0b0101;
         let line = core::mem::take(&mut self.line);
-        if self.is_past() {
+        let is_text = line.bits & !self.ignored == R | X;
+        if self.is_done {
             return;
         }
-        if line.bits != R_X_PRIVATE {
-            // A hole: forget the text, unless it is the one that is looked for.
-            if !self.text.contains(&self.address) {
-                self.text = 0..0;
-            }
-        } else if line.start == self.text.end {
+        if is_text && line.start == self.text.end {
             self.text.end = line.end;
-        } else if !self.text.contains(&self.address) {
-            self.text = line.start..line.end;
+        } else if self.text.contains(&self.address) || line.start > self.address {
+            // Mappings ascend: the text that holds the address ends here, or there is none.
+            self.is_done = true;
+        } else {
+            self.text = if is_text { line.start..line.end } else { 0..0 };
         }
-    }
-
-    /// Whether the rest of the file no longer matters. Mappings ascend, so text that holds the address only grows upwards.
-    fn is_past(&self) -> bool {
-        self.text.start > self.address
     }
 
     fn found(&self) -> Option<Range<usize>> {
@@ -129,7 +158,7 @@ mod tests {
         7fffffff9000-7fffffffa000 r-xp 00001000 00:00 0 [vdso]\n";
 
     fn find(address: usize) -> Option<Range<usize>> {
-        let mut search = Search::new(address);
+        let mut search = Search::new(address, 0);
         MAPS.bytes().for_each(|b| search.byte(b));
         search.found()
     }

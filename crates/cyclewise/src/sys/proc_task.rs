@@ -46,10 +46,12 @@ pub(crate) fn list() -> Result<Vec<i32>, Refusal> {
     with_caller(tids, thread::id(), || proc_stat::threads().is_some())
 }
 
-/// The list, sorted, with the caller's id `own`. A list without it has ended before it, or is of another pid namespace,
+/// The list, sorted, each id once, with the caller's id `own`. A list without it has ended before it, or is of another pid namespace,
 /// whose ids name no thread here, or another one: there the caller has no line under its id.
 fn with_caller(mut tids: Vec<i32>, own: i32, has_line: impl FnOnce() -> bool) -> Result<Vec<i32>, Refusal> {
     tids.sort_unstable();
+    // An id whose thread has left while the list was read may be another's, listed again.
+    tids.dedup();
     if let Err(at) = tids.binary_search(&own) {
         if !has_line() {
             return Err(Refusal::ForeignProc);

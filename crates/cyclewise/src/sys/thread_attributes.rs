@@ -47,7 +47,8 @@ pub(crate) unsafe fn own_affinity(attributes: *const c_void) -> bool {
     let mut default = MaybeUninit::uninit();
     // SAFETY: a place for attributes (Invariant 1).
     if unsafe { get(default.as_mut_ptr()) } != 0 {
-        return false;
+        // Not known, so LOCK is restored.
+        return true;
     }
     // SAFETY: filled above.
     let has = unsafe { has_affinity(default.as_ptr()) };

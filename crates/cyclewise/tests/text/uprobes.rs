@@ -54,12 +54,12 @@ fn a_uprobe_that_comes_to_a_changed_test_is_seen() {
     let at = site();
     poke(at, &[0xcc]);
     let refused = Err(Refusal::Breakpoint { at });
-    assert_eq!(
-        [PAGED.check(), PAGED.enable(), PAGED.disable(), PAGED.inc()],
-        [refused; 4]
-    );
+    assert_eq!([PAGED.check(), PAGED.enable(), PAGED.disable()], [refused; 3]);
+    // What changes no value is counted all the same: a destructor that gives up its use could not do anything about it.
+    assert_eq!((PAGED.inc(), PAGED.users()), (Ok(()), 1));
+    assert_eq!((PAGED.dec(), PAGED.users()), (Ok(()), 0));
     poke(at, &[0xe9]);
-    assert_eq!((PAGED.check(), PAGED.users()), (Ok(()), 0));
+    assert_eq!(PAGED.check(), Ok(()));
     PAGED.disable().unwrap();
     assert!(all_say(false));
 }

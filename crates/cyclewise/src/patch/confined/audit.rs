@@ -37,6 +37,11 @@ pub(super) fn end() {
     STAMP.store(0, SeqCst);
 }
 
+/// Whether an entry has begun and not ended.
+pub(super) fn is_going_on() -> bool {
+    STAMP.load(SeqCst) != 0
+}
+
 /// The violation found since the mode was last entered.
 pub(super) fn seen() -> Result<(), Refusal> {
     match SEEN.load(SeqCst) {

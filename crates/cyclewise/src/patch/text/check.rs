@@ -71,7 +71,7 @@ pub(super) fn still_text(edits: &[Edit]) -> Result<(), Refusal> {
     let mut text = 0..0;
     for edit in edits {
         if !(text.contains(&edit.start()) && edit.end() <= text.end) {
-            match proc_maps::text_around(edit.start()) {
+            match proc_maps::open_text_around(edit.start()) {
                 Ok(found) => text = found,
                 Err(refusal @ Refusal::NotText { .. }) => return Err(refusal),
                 Err(_) => return Ok(()),

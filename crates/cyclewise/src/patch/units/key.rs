@@ -107,17 +107,20 @@ unsafe fn change(
     let (switched, users) = to(key.switched.load(Relaxed) != 0, key.users.load(Relaxed))?;
     let on = switched || users > 0;
     // As for a `StaticKey`.
-    let flips = on != (key.on.load(Relaxed) != 0)
-        || held.was_taken_over()
-        || sites.read_back(on != (key.default != 0)).is_err();
+    let must = on != (key.on.load(Relaxed) != 0) || held.was_taken_over();
+    let flips = must || sites.read_back(on != (key.default != 0)).is_err();
     if flips {
         let goal = Goal {
             state: &key.on,
             value: on,
         };
         // SAFETY: the unit stays loaded during this call (Invariant 1), and its lock is held.
-        unsafe { Sites::ask_canary(held.own(), unit) }?;
-        sites.flip(held.own(), on != (key.default != 0), goal)?;
+        let canary = unsafe { Sites::ask_canary(held.own(), unit) };
+        let flipped = canary.and_then(|()| sites.flip(held.own(), on != (key.default != 0), goal));
+        // As for a `StaticKey`.
+        if must || users == key.users.load(Relaxed) {
+            flipped?;
+        }
         key.on.store(u8::from(on), Relaxed);
     }
     key.switched.store(u16::from(switched), Relaxed);

@@ -59,6 +59,8 @@ fn all_in_place(object: &Object<'_>) -> bool {
 fn as_said(at: usize, code: &[AtomicU8], start_of: impl Fn(usize) -> Option<u64>) -> bool {
     (0..code.len())
         .filter_map(|n| placement::registered(&code[n..], at + n))
+        // Other code that stores an address beside the thread pointer looks alike; a descriptor is aligned.
+        .filter(|(descriptor, _)| descriptor.is_multiple_of(32))
         .all(|(descriptor, start)| start_of(descriptor) == Some(start as u64))
 }
 
@@ -67,7 +69,7 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
-    /// LEA of what is 0x100 after its end, and its store to an area, by each pair of registers of 16; the code at 0x1000.
+    /// LEA of what is 0xf8 after its end, and its store to an area, by each pair of registers of 16; the code at 0x1000.
     fn code(register: u8, base: u8) -> Vec<AtomicU8> {
         let high = |register: u8| register >> 3;
         let mut bytes = Vec::from([
@@ -75,8 +77,8 @@ mod tests {
             0x48 | high(register) << 2,
             0x8d,
             5 | (register & 7) << 3,
+            0xf8,
             0,
-            1,
             0,
             0,
         ]);
@@ -97,7 +99,7 @@ mod tests {
     fn a_sequence_that_is_not_where_its_descriptor_says_is_found() {
         for (register, base) in (0..16).flat_map(|register| (0..16).map(move |base| (register, base))) {
             let code = code(register, base);
-            let (descriptor, start) = (0x1108, 0x1000 + code.len() as u64 - 1);
+            let (descriptor, start) = (0x1100, 0x1000 + code.len() as u64 - 1);
             let says = |start: Option<u64>| as_said(0x1000, &code, |at| (at == descriptor).then_some(start).flatten());
             assert!(says(Some(start)), "{register} {base}");
             // The twins: another address, and one that cannot be read.
