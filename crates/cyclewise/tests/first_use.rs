@@ -332,7 +332,7 @@ fn a_static_without_memory_says_why() {
     // SAFETY: writes at most the buffer's length.
     let n = unsafe { libc::read(ends[0], said.as_mut_ptr().cast(), said.len()) };
     let said = String::from_utf8_lossy(&said[..n as usize]).into_owned();
-    let why = "cyclewise: no memory for per-CPU data of 8 bytes: mmap failed with errno 12; raise the limits on address space";
+    let why = "cyclewise: no memory for static first_use::HITS of 8 bytes for each CPU: mmap failed with errno 12; raise the limits on address space";
     assert!(said.contains(why), "{said}");
 }
 

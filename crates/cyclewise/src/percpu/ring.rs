@@ -158,7 +158,7 @@ impl<const N: usize> RingSlot<N> {
 impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
     /// Empty rings. Without address space, it calls the handler of allocation errors, as `Box::new` does.
     pub fn new() -> Self {
-        or_end(Self::try_new(), Layout::new::<Cells<N>>())
+        or_end(Self::try_new(), Layout::new::<Cells<N>>(), "a ring")
     }
 
     /// Empty rings.

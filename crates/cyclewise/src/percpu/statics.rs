@@ -8,9 +8,10 @@
 use super::index::Index;
 use super::lazy::Lazy;
 use super::slots::{Slot, copy_in};
-use super::variable::PerCpu;
+use super::variable::{PerCpu, or_end};
 use super::word::{Integer, Word, Zeroed};
 use super::{Cpu, this_cpu};
+use core::alloc::Layout;
 
 /// Declares statics with a copy for each slot: `static NAME: u64;`, or `static NAME: u64 => Cid;`.
 #[macro_export]
@@ -18,7 +19,12 @@ macro_rules! percpu {
     ($($(#[$meta:meta])* $vis:vis static $name:ident: $type:ty $(=> $index:ident)?;)*) => { $(
         $(#[$meta])*
         $vis static $name: $crate::percpu::StaticPerCpu<$type $(, $crate::percpu::$index)?> =
-            $crate::percpu::StaticPerCpu::new();
+            $crate::percpu::StaticPerCpu::named($crate::__core::concat!(
+                "static ",
+                $crate::__core::module_path!(),
+                "::",
+                $crate::__core::stringify!($name)
+            ));
     )* };
 }
 
@@ -59,19 +65,39 @@ macro_rules! percpu {
 #[derive(Debug)]
 pub struct StaticPerCpu<T: Zeroed, I: Index = Cpu> {
     variable: Lazy<T, I>,
+    /// For the line that says that there is no memory.
+    name: &'static str,
 }
 
 impl<T: Zeroed, I: Index> StaticPerCpu<T, I> {
-    /// Used by [`percpu!`](crate::percpu!).
+    /// One without a name; [`percpu!`](crate::percpu!) gives it one.
     pub const fn new() -> Self {
-        Self { variable: Lazy::new() }
+        Self::named("a static")
+    }
+
+    /// Used by [`percpu!`](crate::percpu!): the name is said where there is no memory.
+    pub const fn named(name: &'static str) -> Self {
+        Self {
+            variable: Lazy::new(),
+            name,
+        }
     }
 
     /// The copy of slot 0: what [`this_cpu`]'s functions take.
     ///
-    /// If there is no memory at the first use, standard error says why, and the handler of allocation errors is called, as by `Box::new`.
+    /// If there is no memory at the first use, standard error says of which static and why, and the handler of allocation errors is called, as by `Box::new`.
     #[inline(always)]
     pub fn as_ptr(&'static self) -> *mut T {
+        match self.variable.allocated() {
+            Some(at) => at.as_ptr(),
+            None => self.allocate(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn allocate(&'static self) -> *mut T {
+        or_end(self.variable.try_allocate(), Layout::new::<T>(), self.name);
         self.variable.as_ptr()
     }
 
@@ -84,6 +110,7 @@ impl<T: Zeroed, I: Index> StaticPerCpu<T, I> {
     /// As a [`PerCpu`], for functions that take one by reference.
     #[inline]
     pub fn get_ref(&'static self) -> &'static PerCpu<T, I> {
+        self.as_ptr();
         self.variable.get()
     }
 }

@@ -48,7 +48,7 @@ impl<T: Zeroed, I: Index> PerCpu<T, I> {
     /// If there is no address space left, it calls the handler of allocation errors, as `Box::new` does; see
     /// [`try_new`](Self::try_new).
     pub fn new() -> Self {
-        or_end(Self::try_new(), Layout::new::<T>())
+        or_end(Self::try_new(), Layout::new::<T>(), "a variable")
     }
 
     /// A new variable.
@@ -89,11 +89,11 @@ impl<T: Zeroed, I: Index> PerCpu<T, I> {
     }
 }
 
-/// The value; without one, says why on standard error and calls the handler of allocation errors, which knows a size only.
-pub(super) fn or_end<V>(made: Result<V, Refusal>, layout: Layout) -> V {
+/// The value; without one, says on standard error for what and why not, and calls the handler of allocation errors, which knows a size only.
+pub(super) fn or_end<V>(made: Result<V, Refusal>, layout: Layout, what: &str) -> V {
     made.unwrap_or_else(|refusal| {
         process::say(format_args!(
-            "cyclewise: no memory for per-CPU data of {} bytes: {refusal}\n",
+            "cyclewise: no memory for {what} of {} bytes for each CPU: {refusal}\n",
             layout.size()
         ));
         alloc::alloc::handle_alloc_error(layout)

@@ -98,7 +98,7 @@ unsafe impl<T: Send> Sync for FreeList<T> {}
 impl<T> FreeList<T> {
     /// An empty list. Without address space, it calls the handler of allocation errors, as `Box::new` does.
     pub fn new() -> Self {
-        or_end(Self::try_new(), Layout::new::<[u64; 2]>())
+        or_end(Self::try_new(), Layout::new::<[u64; 2]>(), "a free list")
     }
 
     /// An empty list.

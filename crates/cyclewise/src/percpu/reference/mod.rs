@@ -159,7 +159,7 @@ impl<R: Fn()> Ref<R> {
     /// allocation errors, as `Box::new` does.
     #[doc(alias = "percpu_ref_init")]
     pub fn new(release: R) -> Self {
-        or_end(Self::try_new(release), Layout::new::<u64>())
+        or_end(Self::try_new(release), Layout::new::<u64>(), "a reference count")
     }
 
     /// A live count with one initial reference, which [`kill`](Self::kill) puts.
