@@ -1,7 +1,8 @@
 //! Mangles files, and holds their reader to what a reader of strangers' files owes.
 //!
 //! Tests of several packages include this file by its path, so that none has to be published for it. `CYCLEWISE_FUZZ_SECONDS` is how long
-//! each reader is tried, `CYCLEWISE_FUZZ_SEED` (hexadecimal) the seed; the same seed gives the same files in the same order.
+//! each reader is tried, `CYCLEWISE_FUZZ_FILES` on how many files at most, `CYCLEWISE_FUZZ_SEED` (hexadecimal) the seed; the same seed gives
+//! the same files in the same order.
 //!
 //! # Invariants
 //! For each file, good or mangled:
@@ -67,7 +68,10 @@ pub(crate) fn tried<T: PartialEq + Send + 'static>(
     let number = |name, radix| u64::from_str_radix(&std::env::var(name).ok()?, radix).ok();
     let seed = number("CYCLEWISE_FUZZ_SEED", 16).unwrap_or(1);
     let (most, time) = match number("CYCLEWISE_FUZZ_SECONDS", 10) {
-        Some(seconds) => (u64::MAX, Duration::from_secs(seconds)),
+        Some(seconds) => (
+            number("CYCLEWISE_FUZZ_FILES", 10).unwrap_or(u64::MAX),
+            Duration::from_secs(seconds),
+        ),
         None => (FEW, SHORT),
     };
     let good: Vec<Vec<u8>> = good.iter().map(|file| file.to_vec()).collect();

@@ -13,6 +13,14 @@ fn text(bytes: &[u8]) -> Result<&str, String> {
     std::str::from_utf8(bytes).map_err(|e| e.to_string())
 }
 
+/// The same for each build: a seed tries the same files.
+fn tool() -> Tool {
+    Tool {
+        version: "0.1.0".to_owned(),
+        commit: Some("0123456789abcdef".to_owned()),
+    }
+}
+
 fn why(error: Error) -> String {
     error.message
 }
@@ -84,7 +92,7 @@ fn records_of_a_fleet() {
 fn joined_fleets() {
     let mut good = format!(
         "{{\"schema\":\"cyclewise.fleet/1\",\"tool\":{},\"members\":3,\"checkups\":0,\"problems\":[]}}\n",
-        serde_json::to_string(&Tool::this()).unwrap()
+        serde_json::to_string(&tool()).unwrap()
     )
     .into_bytes();
     for text in records() {
@@ -109,8 +117,13 @@ fn joined_fleets() {
 #[test]
 fn simulations_and_their_shards() {
     let sweep = testing::sweep(&[1, 2]);
-    let texts =
-        [None, testing::by_cost(2, 3)].map(|shard| json::simulation(&testing::document(&sweep, shard)).unwrap());
+    let texts = [None, testing::by_cost(2, 3)].map(|shard| {
+        let document = record::simulation::Simulation {
+            tool: tool(),
+            ..testing::document(&sweep, shard)
+        };
+        json::simulation(&document).unwrap()
+    });
     hold(&texts.each_ref().map(|text| text.as_bytes()), printed(), |bytes| {
         let streamed = PointReader::new(bytes)
             .and_then(|mut reader| reader.check())
@@ -145,7 +158,7 @@ fn plans() {
     let sweep = testing::sweep(&[1, 2]);
     let work = |work| plan::Plan {
         schema: plan::SCHEMA.to_owned(),
-        tool: Tool::this(),
+        tool: tool(),
         command: vec!["run".to_owned()],
         work,
     };
@@ -168,7 +181,11 @@ fn plans() {
 
 #[test]
 fn reports_of_the_doctor() {
-    let report = doctor::examine_with(&Inputs::guest(&Tree::guest()));
+    let report = doctor::Report {
+        tool: tool(),
+        created: "2026-01-02T03:04:05Z".to_owned(),
+        ..doctor::examine_with(&Inputs::guest(&Tree::guest()))
+    };
     let good = json::pretty(&report).unwrap();
     hold(&[good.as_bytes()], Owes::default(), |bytes| {
         let report = record::doctor::from_str("f", text(bytes)?).map_err(why)?;

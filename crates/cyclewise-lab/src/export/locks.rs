@@ -173,7 +173,7 @@ pub(super) fn family(family: Option<&String>) -> String {
 
 /// How much of what was executed was on words of one thread.
 pub(super) fn private(words: Words) -> String {
-    match words.private + words.shared {
+    match words.private.saturating_add(words.shared) {
         0 => NONE.to_owned(),
         known => share(words.private, known),
     }

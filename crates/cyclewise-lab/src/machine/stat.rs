@@ -63,8 +63,8 @@ fn times(fields: &[u8]) -> Option<Times> {
         *tick = words.next()?.parse().ok()?;
     }
     Some(Times {
-        total: ticks.iter().sum(),
-        idle: ticks[3] + ticks[4],
+        total: ticks.iter().copied().fold(0, u64::saturating_add),
+        idle: ticks[3].saturating_add(ticks[4]),
         steal: ticks[7],
     })
 }

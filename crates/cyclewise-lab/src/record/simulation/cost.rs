@@ -117,7 +117,9 @@ impl Crowd {
             groups: if batches { used.max(1) } else { 1 },
             holds,
             is_fair: !holds && !batches,
-            is_sparse: u128::from(threads) * 3 * transfer < u128::from(job.parallel_cycles) * cycle,
+            // Saturating: a stranger's machine may be any numbers.
+            is_sparse: u128::from(threads * 3).saturating_mul(transfer)
+                < u128::from(job.parallel_cycles).saturating_mul(cycle),
         }
     }
 
