@@ -94,6 +94,7 @@
     ),
     allow(
         dead_code,
+        unreachable_pub,
         unused_imports,
         unused_macros,
         reason = "`arch`, `sys` and `primitive` are whole in each build; all features together use all of them"

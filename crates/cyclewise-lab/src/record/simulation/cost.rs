@@ -93,7 +93,7 @@ struct Crowd {
 impl Crowd {
     fn of(machine: &Machine, job: &Job) -> Self {
         let topology = machine.topology;
-        let threads = u64::from(job.threads) + u64::from(job.readers);
+        let threads = (u64::from(job.threads) + u64::from(job.readers)).max(1);
         let per_core = u64::from(topology.threads_per_core).max(1);
         let on_cores = match job.placement {
             Placement::CompactSmt => threads.div_ceil(per_core),
@@ -164,7 +164,7 @@ impl Crowd {
         if self.threads == 1 || self.is_sparse || self.threads * worst / self.groups <= limit + 1 {
             return exchanges;
         }
-        let failed_before = limit.saturating_mul(limit) / 6000 * EVENT;
+        let failed_before = (limit.saturating_mul(limit) / 6000).saturating_mul(EVENT);
         if self.holds && self.siblings == 0 {
             return exchanges;
         }
