@@ -280,7 +280,11 @@ fn a_thread_with_an_affinity_of_its_own_has_lock() {
         },
         &|| by(next, &raw const attributes),
     ];
-    for (number, create) in ways.iter().enumerate() {
+    // SAFETY: a C string.
+    let is_sanitized = !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__asan_init".as_ptr()) }.is_null();
+    // AddressSanitizer's runtime gives up where a thread is joined that it has not seen created: those of the last two.
+    let seen = if is_sanitized { 2 } else { ways.len() };
+    for (number, create) in ways.iter().enumerate().take(seen) {
         let outcome = in_child(|| {
             let guard = enter(cpu);
             assert!(all(Prefix::Elided));
