@@ -1,6 +1,10 @@
 //! Arcs converted from other owners, of slices, strings and trait objects; forwarded traits.
 #![cfg(not(loom))]
 
+#[cfg(debug_assertions)]
+#[path = "common/sanitizer.rs"]
+mod sanitizer;
+
 use cyclewise::refs::rcuref::Pool;
 use cyclewise::refs::{Arc, Unsizing, Weak};
 use std::any::Any;
@@ -235,8 +239,7 @@ fn values_larger_than_the_stack_are_never_on_it() {
 fn a_value_on_the_stack_is_caught() {
     use std::os::unix::process::ExitStatusExt as _;
     const CHILD: &str = "CYCLEWISE_ON_THE_STACK";
-    // SAFETY: a C string.
-    if !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__asan_init".as_ptr()) }.is_null() {
+    if sanitizer::is_asan() {
         return println!("skipped: AddressSanitizer's frames are not probed page by page");
     }
     if std::env::var_os(CHILD).is_some() {

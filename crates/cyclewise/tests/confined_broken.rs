@@ -10,6 +10,7 @@ use common::child::in_child;
 use common::cpu::{allowed_cpus, cpus_of, set_affinity};
 use common::filter;
 use common::harness::{self, checks};
+use common::sanitizer::is_asan;
 use cyclewise::atomic::{AtomicU64, Ordering};
 use cyclewise::error::Refusal;
 use cyclewise::patch::confined::{self, Guard, audit, check};
@@ -280,10 +281,8 @@ fn a_thread_with_an_affinity_of_its_own_has_lock() {
         },
         &|| by(next, &raw const attributes),
     ];
-    // SAFETY: a C string.
-    let is_sanitized = !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__asan_init".as_ptr()) }.is_null();
     // AddressSanitizer's runtime gives up where a thread is joined that it has not seen created: those of the last two.
-    let seen = if is_sanitized { 2 } else { ways.len() };
+    let seen = if is_asan() { 2 } else { ways.len() };
     for (number, create) in ways.iter().enumerate().take(seen) {
         let outcome = in_child(|| {
             let guard = enter(cpu);

@@ -7,6 +7,7 @@ mod masking;
 
 use common::child::{End, in_child};
 use common::harness::{self, checks};
+use common::sanitizer::is_asan;
 use cyclewise::clock::{Clock, Upkeep};
 use cyclewise::mask::{self, Hold, Info, Signals};
 use masking::*;
@@ -87,11 +88,7 @@ fn a_replay_runs_on_the_stack_of_the_release() {
 
 /// Twice as much as [`Signals`] says, as this may be an unoptimized build; a sanitizer's frames are larger.
 fn room() -> usize {
-    // SAFETY: a C string.
-    match unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__asan_init".as_ptr()) }.is_null() {
-        true => 2 * 700,
-        false => 16384,
-    }
+    if is_asan() { 16384 } else { 2 * 700 }
 }
 
 fn what_the_documents_say_is_room_enough() {

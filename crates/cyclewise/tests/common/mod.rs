@@ -14,6 +14,7 @@ pub mod filter;
 pub mod futex;
 pub mod harness;
 pub mod ring;
+pub mod sanitizer;
 pub mod signal;
 pub mod text;
 pub mod time_namespace;
