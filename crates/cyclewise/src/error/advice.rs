@@ -52,6 +52,8 @@ mod tests {
         assert!(for_call("frobnicate", 0).contains("do without"));
     }
 
+    // With a feature that has libc, whose numbers these are.
+    #[cfg(feature = "percpu")]
     #[test]
     fn a_limit_on_locked_memory_and_a_deadline_have_advice_of_their_own() {
         assert_eq!((EAGAIN, EBUSY), (libc::EAGAIN, libc::EBUSY));
