@@ -285,7 +285,32 @@ fn without_memory<T>(ask: impl FnOnce() -> T) -> T {
     answer
 }
 
+/// Whether the limit is kept. The user-mode emulator keeps it for no program, and then there is a line.
+fn mappings_are_refused() -> bool {
+    let page = without_memory(|| {
+        // SAFETY: a new mapping, wherever there is room.
+        unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                4096,
+                libc::PROT_NONE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        }
+    });
+    let refused = page == libc::MAP_FAILED;
+    if !refused {
+        println!("skipped: RLIMIT_AS is not kept here");
+    }
+    refused
+}
+
 fn without_memory_errors_are_returned() {
+    if !mappings_are_refused() {
+        return;
+    }
     let backend = percpu::backend();
     let counter = without_memory(|| COUNTER.try_allocate());
     let (call, errno) = ("mmap", libc::ENOMEM);
@@ -318,6 +343,9 @@ fn without_memory_errors_are_returned() {
 
 /// A static has no error to return: it says why, and then what `Box::new` says.
 fn a_static_without_memory_says_why() {
+    if !mappings_are_refused() {
+        return;
+    }
     let mut ends = [0; 2];
     // SAFETY: writes two descriptors.
     assert_eq!(unsafe { libc::pipe(ends.as_mut_ptr()) }, 0);
