@@ -11,7 +11,7 @@
 //! qemu's `include/qemu/qemu-plugin.h` of 7.2 to 10.1.
 #![allow(unsafe_code, reason = "calls the emulator")]
 
-use crate::blocks::{Block, Use};
+use crate::block::{Block, Use};
 use crate::decode::Form;
 use crate::sys;
 use std::ffi::{CStr, c_int, c_uint, c_void};

@@ -4,6 +4,7 @@
 //! Equal blocks are given the same, so a program that generates code at the same place again and again takes no more memory.
 
 use crate::api::{Api, Insn, Tb};
+use crate::block::{Block, Use};
 use crate::decode::{Found, aarch64, x86_64};
 use crate::layout::{ARCH_X86_64, BEFORE, CODE};
 use crate::sites::{Place, Sites};
@@ -14,36 +15,6 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 /// How much of what follows a block is kept.
 const BEHIND: usize = 32;
-
-/// What is known of a block when it is executed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Block {
-    /// Its address.
-    pub first: u64,
-    /// The address and the size of its last instruction.
-    pub tail: (u64, u8),
-    /// How many instructions it has.
-    pub instructions: u32,
-    /// The size of the first one.
-    pub first_size: u8,
-    /// Whether the last one is a string instruction that repeats itself.
-    pub tail_repeats: bool,
-}
-
-/// A site as one block has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Use {
-    /// The site.
-    pub site: u32,
-    /// Its address.
-    pub address: u64,
-    /// Instructions of the block before it.
-    pub at: u32,
-    /// Instructions of the block from it on.
-    pub from: u32,
-    /// What it is.
-    pub found: Found,
-}
 
 /// What translation shares.
 #[derive(Default)]
@@ -58,6 +29,11 @@ static TRANSLATION: LazyLock<Mutex<Translation>> = LazyLock::new(Mutex::default)
 
 /// Where this process has the program's address 0.
 pub static GUEST_BASE: AtomicU64 = AtomicU64::new(0);
+
+/// Where this process has what the program calls `address`.
+pub fn host(address: u64) -> u64 {
+    address.wrapping_add(GUEST_BASE.load(Ordering::Relaxed))
+}
 
 /// Locks what translation shares. Inside it is the image's lock only.
 pub fn lock() -> MutexGuard<'static, Translation> {

@@ -4,6 +4,7 @@
 //! Where that is not possible the emulator goes on as it would, and a line says what was not counted and why. Where the kernel
 //! would refuse the program, the emulator goes on too, and the program sees the kernel's own error.
 
+use crate::blocks::host;
 use crate::command_line::{self, Origin};
 use crate::descriptor::{self, Opened};
 use crate::handover::Start;
@@ -11,7 +12,6 @@ use crate::image::{self, Run};
 use crate::layout::{ARCH_X86_64, END_EXECUTED};
 use crate::program::{self, EM_AARCH64, EM_X86_64, Obstacle};
 use crate::sys;
-use crate::syscalls::host;
 use std::ffi::{CString, OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};

@@ -198,7 +198,7 @@ extern "C" fn on_memory(vcpu: c_uint, info: u32, address: u64, data: *mut c_void
     let access = Access {
         site,
         address,
-        host: syscalls::host(address),
+        host: blocks::host(address),
         bytes: api.access_bytes(info),
     };
     thread::with(vcpu, |thread| thread.accessed(access));

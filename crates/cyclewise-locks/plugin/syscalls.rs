@@ -82,7 +82,7 @@ pub fn before(vcpu: u32, number: i64, arguments: [u64; 5]) {
         second_thread(vcpu);
     } else if number == known.prctl && first == PR_SET_NAME {
         let mut name = [0; 16];
-        let read = sys::peek(host(second), &mut name);
+        let read = sys::peek(blocks::host(second), &mut name);
         thread::with(vcpu, |thread| thread.rename(&name[..read]));
     } else if number == known.exit {
         if thread::end(vcpu) {
@@ -112,11 +112,6 @@ pub fn after(number: i64, result: i64) {
             header.second_thread.store(0, Ordering::Relaxed);
         }
     }
-}
-
-/// Where this process has what the program calls `address`.
-pub fn host(address: u64) -> u64 {
-    address.wrapping_add(blocks::GUEST_BASE.load(Ordering::Relaxed))
 }
 
 fn changes_mappings(known: &Numbers, number: i64) -> bool {

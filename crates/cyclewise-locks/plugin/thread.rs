@@ -11,13 +11,13 @@
 //! 2. A thread's callbacks do not call each other.
 #![allow(unsafe_code, reason = "finds a thread's counts by its number")]
 
-use crate::blocks::{Block, Use};
+use crate::block::{Block, Use};
 use crate::decode::Form;
 use crate::image;
 use crate::layout::{self, CALLS, COUNTS, Call, CallBlock, CountBlock, SiteBlock, TALLIES, Tally};
 use crate::memory::bump;
 use crate::sys;
-use crate::words::{self, Access};
+use crate::words::{self, Access, Thread as _};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -213,11 +213,6 @@ impl Thread {
         })
     }
 
-    /// The thread's index in the image.
-    pub fn index(&self) -> u32 {
-        self.index
-    }
-
     /// A block begins.
     #[inline]
     pub fn block(&mut self, block: &Block) {
@@ -332,22 +327,6 @@ impl Thread {
         block.map_or(0, |b| b.counts[site as usize % COUNTS].load(Ordering::Relaxed))
     }
 
-    /// What this thread counts of the site, on behalf of words too.
-    pub fn tally(&mut self, site: u32) -> &'static Tally {
-        let at = site as usize / TALLIES;
-        if self.tallies.len() <= at {
-            self.tallies.resize(at + 1, None);
-        }
-        let block = self.tallies[at].get_or_insert_with(|| {
-            image::lock().add(
-                |header| &header.blocks,
-                |block: &SiteBlock| &block.next,
-                |block| block.first.store((at * TALLIES) as u64, Ordering::Relaxed),
-            )
-        });
-        &block.tallies[site as usize % TALLIES]
-    }
-
     #[inline]
     fn count(&mut self, site: u32) -> &'static AtomicU64 {
         let at = site as usize / COUNTS;
@@ -400,6 +379,27 @@ impl Thread {
         if image::RUN.get().is_some_and(|run| name != run.own_name) {
             self.rename(&name);
         }
+    }
+}
+
+impl words::Thread for Thread {
+    fn index(&self) -> u32 {
+        self.index
+    }
+
+    fn tally(&mut self, site: u32) -> &'static Tally {
+        let at = site as usize / TALLIES;
+        if self.tallies.len() <= at {
+            self.tallies.resize(at + 1, None);
+        }
+        let block = self.tallies[at].get_or_insert_with(|| {
+            image::lock().add(
+                |header| &header.blocks,
+                |block: &SiteBlock| &block.next,
+                |block| block.first.store((at * TALLIES) as u64, Ordering::Relaxed),
+            )
+        });
+        &block.tallies[site as usize % TALLIES]
     }
 }
 

@@ -11,13 +11,12 @@
 //!    said so before, and neither of both comes to the table without the lock from then on. The child of a fork is alone.
 #![allow(unsafe_code, reason = "reads the program's memory, and shares a table")]
 
-use crate::blocks::Use;
+use crate::block::Use;
 use crate::decode::Step;
 use crate::image;
-use crate::layout::{WORD_SHARED, WORD_ZERO, Word, WordSite, WordTable};
+use crate::layout::{Tally, WORD_SHARED, WORD_ZERO, Word, WordSite, WordTable};
 use crate::memory::{Placed, bump, link};
 use crate::sys;
-use crate::thread::Thread;
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -124,8 +123,16 @@ pub struct Access {
     pub bytes: usize,
 }
 
+/// A thread, as far as its use of words goes.
+pub trait Thread {
+    /// Its index in the image.
+    fn index(&self) -> u32;
+    /// What it counts of a site, on behalf of words too.
+    fn tally(&mut self, site: u32) -> &'static Tally;
+}
+
 /// A word was used.
-pub fn used(thread: &mut Thread, access: &Access) {
+pub fn used(thread: &mut impl Thread, access: &Access) {
     let address = access.address;
     // Only what adds can tell that a count has come to zero.
     let value = match access.site.found.step {
@@ -147,7 +154,7 @@ fn hash(address: u64) -> u64 {
     (address >> 2).wrapping_mul(0x9e37_79b9_7f4a_7c15) // Fibonacci hashing: Knuth, volume 3, 6.4.
 }
 
-fn visit(word: &Word, thread: &mut Thread, site: &Use, value: Option<u64>, bytes: usize) {
+fn visit(word: &Word, thread: &mut impl Thread, site: &Use, value: Option<u64>, bytes: usize) {
     let bits = u32::try_from(bytes * 8).unwrap_or(64);
     let mut state = word.state.load(Ordering::Relaxed);
     if state & WORD_ZERO != 0 {
@@ -183,7 +190,7 @@ fn visit(word: &Word, thread: &mut Thread, site: &Use, value: Option<u64>, bytes
 }
 
 /// Gives the executions that a word has kept to their sites.
-fn flush(word: &Word, thread: &mut Thread, is_shared: bool) {
+fn flush(word: &Word, thread: &mut impl Thread, is_shared: bool) {
     for WordSite { site, count } in &word.sites {
         // The word's part of the table is this thread's, so that nothing is lost between the two.
         let executed = count.load(Ordering::Relaxed);
