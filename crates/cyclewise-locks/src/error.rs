@@ -1,6 +1,7 @@
 //! The package's one error type: a line, and of what kind the failure is.
 
 use std::fmt;
+use std::path::Path;
 
 /// What failed, how we know, and what to do, in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +31,14 @@ impl Error {
             kind: Kind::Usage,
             message: message.into(),
         }
+    }
+
+    /// No room, or no right to write.
+    pub(crate) fn cannot_write(what: &Path, error: &std::io::Error) -> Self {
+        Self::unsupported(format!(
+            "cannot write {}: {error}; make room there, or set TMPDIR to another folder",
+            what.display()
+        ))
     }
 
     /// This machine cannot do it.

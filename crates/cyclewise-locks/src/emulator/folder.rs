@@ -4,7 +4,7 @@ use super::command_line::{Launcher, Origin, comma};
 use super::find::Emulator;
 use super::layout::{self, Control};
 use super::plugin;
-use super::run::resolve;
+use super::resolve::resolve;
 use crate::counts::Arch;
 use crate::error::{Error, Result};
 use std::ffi::{OsStr, OsString};
@@ -70,11 +70,11 @@ pub fn prepare_folder(emulator: &Emulator, settings: &Settings) -> Result<Folder
         // It holds the arguments and the code of whatever is run, for its owner only.
         .permissions(std::fs::Permissions::from_mode(0o700))
         .tempdir_in(&below)
-        .map_err(|error| cannot(&below, &error))?;
-    let path = std::path::absolute(temporary.path()).map_err(|error| cannot(temporary.path(), &error))?;
+        .map_err(|error| Error::cannot_write(&below, &error))?;
+    let path = std::path::absolute(temporary.path()).map_err(|error| Error::cannot_write(temporary.path(), &error))?;
     let write = |name: &str, bytes: &[u8]| {
         let file = path.join(name);
-        std::fs::write(&file, bytes).map_err(|error| cannot(&file, &error))
+        std::fs::write(&file, bytes).map_err(|error| Error::cannot_write(&file, &error))
     };
     write(layout::PLUGIN, &plugin::for_version(emulator.interface)?)?;
     write(layout::CONTROL, &control(settings))?;
@@ -90,14 +90,6 @@ pub fn prepare_folder(emulator: &Emulator, settings: &Settings) -> Result<Folder
     };
     write(RUNNER, &runner.to_bytes())?;
     Ok(Folder { temporary })
-}
-
-/// No room, or no right to write.
-pub(super) fn cannot(what: &Path, error: &std::io::Error) -> Error {
-    Error::unsupported(format!(
-        "cannot write {}: {error}; make room there, or set TMPDIR to another folder",
-        what.display()
-    ))
 }
 
 fn control(settings: &Settings) -> Vec<u8> {

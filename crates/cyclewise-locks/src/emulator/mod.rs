@@ -11,7 +11,6 @@
 //!
 //! # What is not seen
 //! Plain accesses to the words of sites. A word of which a second thread reads or writes only plainly counts as private.
-
 //!
 //! # Processes that change their user or their root
 //! The run's folder is its owner's only, since it has the arguments and the code of whatever is run. A process that becomes another
@@ -36,6 +35,7 @@ mod plugin;
 #[allow(dead_code, unreachable_pub, reason = "shared with the plugin, which uses more of it")]
 mod program;
 mod reader;
+mod resolve;
 mod run;
 mod running;
 #[path = "../../plugin/sys.rs"]
@@ -46,4 +46,5 @@ pub use collect::collect;
 pub use find::{Emulator, find};
 pub use folder::{Folder, IMAGES, Runner, Settings, prepare_folder};
 pub use reader::read_image;
-pub use run::{Launch, Ran, check_program, run};
+pub use resolve::check_program;
+pub use run::{Launch, Ran, run};
