@@ -1,7 +1,7 @@
 //! The answer in one line: worth it, not worth it, or not to be told apart.
 
 use super::estimate::FASTEST_NS;
-use super::{Remedy, RemedyForecast, Verdict};
+use super::outcome::{Remedy, RemedyForecast, Verdict};
 use crate::profile::Profile;
 
 /// A remedy that saves less than this is not worth its work, in percent of the program's user time.

@@ -3,7 +3,7 @@
 //! A column stands for one kind of code. The code's instructions do not tell whether they wait for each other, but the
 //! program's speed does ([`waiting`]): of each kind there are columns whose instructions wait and columns whose do not.
 
-use super::Costs;
+use super::costs::Costs;
 use crate::profile::Mix;
 
 /// Kinds of instructions around a site.

@@ -1,7 +1,7 @@
 //! What a set of sites would save by the matrix alone, before the model's own error.
 
-use super::Costs;
 use super::columns;
+use super::costs::Costs;
 use super::price::{Code, Span, saved, worst};
 use super::rows::{self, Rows, Twin};
 use crate::counts::saturating_sum;

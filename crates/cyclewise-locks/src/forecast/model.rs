@@ -1,9 +1,11 @@
 //! From estimates to intervals, and what these rest on.
 
+use super::costs::Costs;
 use super::estimate::{Estimate, HotSite, Pace, estimate};
+use super::outcome::{NativeTime, RemedyForecast};
 use super::remedies::Applied;
 use super::truth::KNOWN;
-use super::{Costs, NativeTime, RemedyForecast, answer, stats};
+use super::{answer, stats};
 use crate::counts::Method;
 
 /// What all remedies' forecasts have in common.

@@ -8,9 +8,9 @@
 //! probable it is that the code waits, which its speed tells.
 
 use super::columns::{CHAIN, COLUMNS, KINDS, waits_for_loads};
+use super::costs::{Costs, Ticks};
 use super::line::Line;
 use super::rows::Rows;
-use super::{Costs, Ticks};
 
 /// Figures in ticks, or after scaling in seconds: what the optimistic and pessimistic mixes make of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -1,7 +1,7 @@
 //! Which executions each remedy makes cheaper, and what has to hold in the program.
 
-use super::Remedy;
 use super::estimate::HotSite;
+use super::outcome::Remedy;
 use super::rows::Twin;
 use crate::counts::Arch;
 use crate::profile::{Class, Form, Operation, Profile, SiteProfile};

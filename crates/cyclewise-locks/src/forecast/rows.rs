@@ -3,7 +3,7 @@
 //! Each locked operation has a row, and a twin: what is executed in its place once the remedy is applied. The second locked
 //! instruction of a pair has a row that is derived: what the pair adds less what one alone adds.
 
-use super::{Costs, Ticks};
+use super::costs::{Costs, Ticks};
 use crate::profile::{Form, Operation};
 
 /// The column of operations back to back.

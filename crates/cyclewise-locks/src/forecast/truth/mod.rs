@@ -3,7 +3,7 @@
 //! `truth.tsv` has a row a measurement and explains its columns; the matrices and the summaries of profiles are JSON beside it.
 //! All of it is in the binary. The error is computed from it each time, so that a new row changes the next forecast.
 
-use super::Costs;
+use super::costs::Costs;
 use super::estimate::{Estimate, HotSite, Pace, estimate};
 use super::rows::Twin;
 use super::stats::{self, Residual, Z};
