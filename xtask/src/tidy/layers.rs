@@ -190,10 +190,9 @@ pub(super) const PACKAGES: &[Package] = &[
         modules: Some(&[
             ("error", &[]),
             ("counts", &[]),
-            // Frames, forms and operations are the profile's nouns, which its parts make.
-            ("image", &["counts", "profile"]),
-            ("decode", &["counts", "profile"]),
-            ("class", &["counts", "decode", "profile", "error"]),
+            ("image", &["counts"]),
+            ("decode", &["counts"]),
+            ("class", &["counts", "decode", "error"]),
             ("sys", &[]),
             ("emulator", &["counts", "sys", "error"]),
             ("profile", &["counts", "image", "decode", "class"]),

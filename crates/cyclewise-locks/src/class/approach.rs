@@ -2,8 +2,7 @@
 
 use super::state::State;
 use super::value::{Flags, Value};
-use crate::decode::{Locked, Op, Step, What};
-use crate::profile::Form;
+use crate::decode::{Form, Locked, Op, Step, What};
 use std::collections::HashMap;
 
 /// What is known where the site is reached.

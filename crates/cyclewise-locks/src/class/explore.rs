@@ -1,8 +1,8 @@
 //! What follows a site: which tests of its word, calls, waits, and whether the site is reached again.
 
-use super::Scene;
 use super::names::never_returns;
 use super::reach::{Again, Event, Reach, Test, Tested};
+use super::scene::Scene;
 use super::state::State;
 use super::value::{Flags, Value, is_about_word};
 use crate::counts::Arch;

@@ -1,14 +1,13 @@
 //! What is known of a site before a rule looks at it: its effect on the word, and what follows.
 
-use super::Scene;
 use super::approach::{Approach, approach, is_load_exclusive};
 use super::explore::Explorer;
 use super::reach::{Event, Reach, Test, Tested};
+use super::scene::Scene;
 use super::state::State;
 use super::value::{Flags, Value};
 use crate::counts::Arch;
-use crate::decode::{Locked, Operand, Step, What};
-use crate::profile::{Form, Operation};
+use crate::decode::{Form, Locked, Operand, Operation, Step, What};
 
 /// What the site does to its word, with the values that are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@
 //! entries that match a name, the last one decides, so later files win.
 
 use super::names::is_atomic;
+use super::scene::Class;
 use crate::error::{Error, Result};
-use crate::profile::Class;
 use serde::Deserialize;
 use std::path::Path;
 

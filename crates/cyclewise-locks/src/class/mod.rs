@@ -12,45 +12,16 @@ mod names;
 mod outlined;
 mod reach;
 mod rules;
+mod scene;
 mod state;
 #[cfg(test)]
 mod tests;
 mod value;
 
 pub use code::{Code, ReadCode};
+pub use scene::{Class, Names, Scene};
 
-use crate::decode::{Step, What};
-use crate::profile::Class;
-
-/// Names functions by address.
-pub trait Names {
-    /// The name of the function that an address lies in, if it is known.
-    fn function(&self, address: u64) -> Option<String>;
-}
-
-impl Names for () {
-    fn function(&self, _: u64) -> Option<String> {
-        None
-    }
-}
-
-/// A site, and what is known about where it is.
-pub struct Scene<'a> {
-    /// The code.
-    pub code: &'a Code<'a>,
-    /// The site's address.
-    pub site: u64,
-    /// Instructions that lead to it, by [`Code::leading`].
-    pub before: &'a [Step],
-    /// The function's first address, and the one after its last.
-    pub function: Option<(u64, u64)>,
-    /// The names of the functions that are inlined here, innermost first, and of the function itself.
-    pub functions: &'a [String],
-    /// Names of other functions.
-    pub names: &'a dyn Names,
-    /// What the table says of one of them: a class, and the pattern.
-    pub known: Option<(Class, String)>,
-}
+use crate::decode::What;
 
 /// The class of a site, and by which rule.
 pub fn classify(scene: &Scene<'_>) -> (Class, String) {

@@ -4,8 +4,7 @@
 //! order of memory, which each purpose needs in its own way. Taking needs acquire, giving back release, the last of a
 //! count both.
 
-use super::rules::Answer;
-use crate::profile::Class;
+use super::scene::{Answer, Class};
 
 /// The class by the helper's name; none for other functions.
 pub(super) fn by_name(function: &str) -> Answer {

@@ -1,7 +1,22 @@
 //! Basic blocks around a site, and the mix of their instructions.
 
-use super::{Step, What};
-use crate::profile::Mix;
+use super::step::{Step, What};
+use serde::{Deserialize, Serialize};
+
+/// The instructions of the basic blocks around a site, without the site, by what they do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mix {
+    /// Arithmetic, moves between registers, address computations.
+    pub arithmetic: u32,
+    /// Loads.
+    pub loads: u32,
+    /// Stores.
+    pub stores: u32,
+    /// Other locked instructions.
+    pub locked: u32,
+    /// Branches, calls, returns.
+    pub branches: u32,
+}
 
 /// The straight code around a site: what comes before it in a row, the site, and what comes after it.
 #[derive(Clone, Debug, Default)]
@@ -55,7 +70,7 @@ fn falls_through(step: &Step) -> bool {
 }
 
 fn add(mix: &mut Mix, step: &Step) {
-    use super::Operand::Mem;
+    use super::step::Operand::Mem;
     match step.what {
         What::Move { from: Mem(_), .. } | What::LoadExclusive { .. } => mix.loads += 1,
         What::Store { .. } => mix.stores += 1,

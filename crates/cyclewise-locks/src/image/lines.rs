@@ -1,10 +1,10 @@
 //! Functions, inlined calls and lines, from DWARF.
 
 use super::elf::Elf;
+use super::frame::Frame;
 use super::names::demangle;
 use super::reader::{Reader, Reason};
 use super::separate::Found;
-use crate::profile::Frame;
 use addr2line::{Context, LookupContinuation, LookupResult, SplitDwarfLoad};
 use gimli::{Dwarf, EndianArcSlice, Reader as _, RunTimeEndian, SectionId};
 use std::cell::RefCell;

@@ -5,6 +5,7 @@
 //! 2. Broken files give less: no names, no lines, no code. None makes this panic.
 
 mod elf;
+mod frame;
 mod lines;
 mod names;
 mod pclntab;
@@ -15,7 +16,6 @@ mod symbols;
 mod tests;
 
 use crate::counts::Arch;
-use crate::profile::Frame;
 use elf::{Elf, Segment};
 use lines::Lines;
 use names::demangle;
@@ -28,6 +28,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use symbols::Symbols;
 
+pub use frame::Frame;
 pub use symbols::Function;
 
 /// Where debug information is looked for, and how much of it is read.

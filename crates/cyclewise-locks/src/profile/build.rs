@@ -4,11 +4,10 @@ use super::place::{Place, file_offset};
 use super::sums::{system_calls, threads};
 use super::{Executed, Form, Mix, Operation, Profile, SiteProfile};
 use crate::class::known::{Known, Table, innermost};
-use crate::class::{Code, Names, ReadCode, Scene, classify};
+use crate::class::{Class, Code, Names, ReadCode, Scene, classify};
 use crate::counts::{Arch, Counts, saturating_sum};
 use crate::decode::{Block, Locked, locked, mix_around, text};
 use crate::image::{Image, Limits};
-use crate::profile::Class;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 

@@ -5,6 +5,9 @@ mod place;
 mod sums;
 mod system_calls;
 
+pub use crate::class::Class;
+pub use crate::decode::{Form, Mix, Operation};
+pub use crate::image::Frame;
 pub use build::Options;
 
 use crate::counts::{Arch, Method, Words};
@@ -48,68 +51,6 @@ pub struct Executed {
     pub fence: u64,
 }
 
-/// How an instruction locks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Form {
-    /// A LOCK prefix.
-    Lock,
-    /// XCHG with memory.
-    Xchg,
-    /// An LSE atomic.
-    Lse,
-    /// A store-exclusive.
-    Exclusive,
-    /// A fence.
-    Fence,
-}
-
-/// What an instruction does to its word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Operation {
-    /// Adds or subtracts, and gives no old value: ADD, SUB, INC, DEC, ADC, SBB, NEG.
-    Add,
-    /// Adds and gives the old value: XADD, LDADD.
-    FetchAdd,
-    /// Exchanges.
-    Exchange,
-    /// Compares and exchanges: CMPXCHG, CMPXCHG8B, CMPXCHG16B, CAS, CASP.
-    CompareExchange,
-    /// AND, OR, XOR, NOT, LDCLR, LDSET, LDEOR.
-    Logic,
-    /// BTS, BTR, BTC.
-    Bit,
-    /// Minimum or maximum.
-    MinMax,
-    /// A store-exclusive: what its loop does is in the class.
-    StoreExclusive,
-    /// Orders memory and nothing else.
-    Fence,
-}
-
-/// What a site is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Class {
-    /// A count goes up.
-    CountUp,
-    /// A count goes down, and what follows tests whether it was the last.
-    CountDownAndTest,
-    /// A compare-and-exchange, or a store-exclusive, in a loop that tries again with the new value.
-    ExchangeLoop,
-    /// A lock is taken.
-    LockTaken,
-    /// A lock is given back.
-    LockGivenBack,
-    /// A flag or a state is set, cleared or swapped, once.
-    Flag,
-    /// A fence.
-    Fence,
-    /// None of these, or not known.
-    Other,
-}
-
 /// One site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SiteProfile {
@@ -145,43 +86,6 @@ pub struct SiteProfile {
     pub distances: [u64; 8],
     /// The instructions around it.
     pub mix: Mix,
-}
-
-/// A function, and a line in it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Frame {
-    /// Its name as it was written.
-    pub function: String,
-    /// The source file.
-    pub file: Option<String>,
-    /// The line.
-    pub line: Option<u32>,
-}
-
-impl Frame {
-    /// `function (file:line)`, as far as it is known.
-    pub fn line_text(&self) -> String {
-        match (&self.file, self.line) {
-            (Some(file), Some(line)) => format!("{} ({file}:{line})", self.function),
-            (Some(file), None) => format!("{} ({file})", self.function),
-            _ => self.function.clone(),
-        }
-    }
-}
-
-/// The instructions of the basic blocks around a site, without the site, by what they do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mix {
-    /// Arithmetic, moves between registers, address computations.
-    pub arithmetic: u32,
-    /// Loads.
-    pub loads: u32,
-    /// Stores.
-    pub stores: u32,
-    /// Other locked instructions.
-    pub locked: u32,
-    /// Branches, calls, returns.
-    pub branches: u32,
 }
 
 /// One thread.

@@ -1,13 +1,12 @@
 //! Additions: counts up and down, and locks that are made of them.
 
-use super::{Answer, answer, has_slow_path, is_for, named};
-use crate::class::Scene;
+use super::shared::{answer, has_slow_path, is_for, named};
 use crate::class::facts::{Amount, Effect, Facts};
 use crate::class::names::{Purpose, is_go_atomic, purpose, unlock_slow, waiting};
 use crate::class::reach::{Event, Reach, Test, Tested};
+use crate::class::scene::{Answer, Class, Scene};
 use crate::class::value::{Value, is_about_word};
-use crate::decode::Cond;
-use crate::profile::{Class, Operation};
+use crate::decode::{Cond, Operation};
 /// How many instructions a loop has that does nothing but wait.
 const TIGHT: usize = 8;
 

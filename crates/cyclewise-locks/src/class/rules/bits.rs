@@ -1,10 +1,10 @@
 //! Operations on bits: flags, and locks of one bit.
 
-use super::{Answer, answer, named};
-use crate::class::Scene;
+use super::shared::{answer, named};
 use crate::class::facts::{Effect, Facts};
 use crate::class::names::Purpose;
-use crate::profile::{Class, Operation};
+use crate::class::scene::{Answer, Class, Scene};
+use crate::decode::Operation;
 /// A bit that is set until it was clear.
 pub(super) fn bit_lock(scene: &Scene<'_>, facts: &Facts) -> Answer {
     let Effect::Bits { clears } = facts.effect else {

@@ -1,12 +1,12 @@
 //! Compare-and-exchanges: loops, locks, and what is tried once.
 
-use super::{Answer, answer, may_wait, named, slow_name};
-use crate::class::Scene;
+use super::shared::{answer, may_wait, named, slow_name};
 use crate::class::facts::{Effect, Facts};
 use crate::class::names::{Purpose, counts_references, parks, purpose, slow_purpose};
 use crate::class::reach::{Again, Event, Reach};
+use crate::class::scene::{Answer, Class, Scene};
 use crate::class::value::Value;
-use crate::profile::{Class, Form};
+use crate::decode::Form;
 /// Whether a thread waits after the exchange and does not return: it has marked the lock, and does not hold it.
 pub(super) fn is_mark(scene: &Scene<'_>, facts: &Facts) -> bool {
     let Effect::CompareExchange { .. } = facts.effect else {

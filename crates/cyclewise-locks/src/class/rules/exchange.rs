@@ -1,13 +1,12 @@
 //! Exchanges: locks, flags, swaps.
 
-use super::{Answer, answer, is_for, may_wait, named};
-use crate::class::Scene;
+use super::shared::{answer, is_for, may_wait, named};
 use crate::class::facts::{Effect, Facts};
 use crate::class::names::{Purpose, purpose, slow_purpose, waiting};
 use crate::class::reach::{Reach, Test, Tested};
+use crate::class::scene::{Answer, Class, Scene};
 use crate::class::value::{Value, is_about_word};
 use crate::decode::Cond;
-use crate::profile::Class;
 pub(super) fn unlock_by_exchange(scene: &Scene<'_>, facts: &Facts) -> Answer {
     let Effect::Exchange(value) = facts.effect else {
         return None;

@@ -8,17 +8,15 @@ mod add;
 mod bits;
 mod compare;
 mod exchange;
+mod shared;
 
-use super::Scene;
 use super::facts::{Amount, Effect, Facts};
-use super::names::{Purpose, is_atomic, purpose};
 use super::outlined;
-use super::reach::{Event, Test, Tested};
+use super::reach::Tested;
+use super::scene::{Answer, Class, Scene};
 use super::value::Value;
-use crate::profile::{Class, Operation};
-
-/// A class, and why.
-pub(super) type Answer = Option<(Class, String)>;
+use crate::decode::Operation;
+use shared::answer;
 
 /// A rule.
 pub(super) struct Rule {
@@ -53,10 +51,6 @@ pub(super) const RULES: &[Rule] = &[
 
 const fn rule(name: &'static str, ask: fn(&Scene<'_>, &Facts) -> Answer) -> Rule {
     Rule { name, ask }
-}
-
-fn answer(class: Class, why: &str) -> Answer {
-    Some((class, why.to_owned()))
 }
 
 fn fence(_: &Scene<'_>, facts: &Facts) -> Answer {
@@ -109,40 +103,4 @@ fn can_serve(class: Class, facts: &Facts) -> bool {
         (Class::Other, _) => false,
         _ => true,
     }
-}
-
-/// How many functions around the atomic operation may say what it is for: further out, they are about something else.
-const CLOSE: usize = 2;
-
-/// What the function, or one that was inlined here, is for by its name.
-fn named(scene: &Scene<'_>) -> Option<Purpose> {
-    let own = scene.functions.iter().filter(|f| !is_atomic(f)).take(CLOSE);
-    own.into_iter().find_map(|f| purpose(f))
-}
-
-/// What a slow path is for, by the names of the functions that it calls.
-fn slow_name(scene: &Scene<'_>, events: &[Event], by: fn(&str) -> Option<Purpose>) -> Option<Purpose> {
-    events.iter().find_map(|event| match event {
-        Event::Call(Some(target)) => by(&scene.names.function(*target)?),
-        _ => None,
-    })
-}
-
-/// Whether one side of a test has a slow path that the other one has not, of that purpose.
-fn is_for(scene: &Scene<'_>, test: &Test, want: Purpose, by: fn(&str) -> Option<Purpose>) -> bool {
-    let mut sides = test.sides().into_iter();
-    sides.any(|(side, other)| slow_name(scene, &side.beside(other), by) == Some(want))
-}
-
-/// Whether one side of a test has a slow path that the other one has not.
-fn has_slow_path(test: &Test) -> bool {
-    test.sides().iter().any(|(side, other)| !side.beside(other).is_empty())
-}
-
-/// Whether a slow path may be that of a lock, for all that the names say: it waits in the kernel, or calls something unknown.
-fn may_wait(scene: &Scene<'_>, events: &[Event]) -> bool {
-    events.iter().any(|event| match event {
-        Event::Call(Some(target)) => scene.names.function(*target).is_none(),
-        Event::Call(None) | Event::SystemCall | Event::Pause | Event::Wait => true,
-    })
 }

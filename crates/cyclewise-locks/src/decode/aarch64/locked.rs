@@ -2,9 +2,8 @@
 //!
 //! The load-exclusive of a loop is no site of its own: the store-exclusive is, since it is what succeeds or fails.
 
-use super::aarch64::{at, bits, destination, source};
-use super::{Locked, Operand, What};
-use crate::profile::{Form, Operation};
+use super::field::{at, bits, destination, source};
+use crate::decode::step::{Form, Locked, Operand, Operation, What};
 
 /// Which family of instructions a word belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -2,11 +2,12 @@
 //!
 //! Half and whole registers count as the same one. Vector registers are not followed.
 
-use super::aarch64_locked::{locked, operand_text};
-use super::{Cond, Memory, Op, Operand, Reg, RegTest, SP, Step, What};
+mod field;
+mod locked;
 
-/// Register 31 where it means zero.
-const ZERO: u32 = 31;
+use super::step::{Cond, Memory, Op, Operand, Reg, RegTest, Step, What};
+use field::{at, base, bits, destination, reg, source};
+use locked::{locked, operand_text};
 
 /// The instruction at the start of `code`; none where fewer than four bytes are left.
 pub fn decode(code: &[u8], address: u64) -> Step {
@@ -27,50 +28,6 @@ pub fn text(code: &[u8]) -> String {
 
 fn word(code: &[u8]) -> Option<u32> {
     code.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
-}
-
-/// The bits from `low` on, `width` of them.
-pub(super) fn bits(w: u32, low: u32, width: u32) -> u32 {
-    (w >> low) & ((1 << width) - 1)
-}
-
-/// A register's number, where 31 is the zero register.
-pub(super) fn source(n: u32) -> Operand {
-    match n & 31 {
-        ZERO => Operand::Imm(0),
-        n => Operand::Reg(reg(n)),
-    }
-}
-
-/// A destination, where 31 is nowhere.
-pub(super) fn destination(n: u32) -> Option<Reg> {
-    match n & 31 {
-        ZERO => None,
-        n => Some(reg(n)),
-    }
-}
-
-fn reg(n: u32) -> Reg {
-    (n & 31) as Reg
-}
-
-/// A base register, where 31 is the stack pointer.
-fn base(n: u32) -> Reg {
-    match n & 31 {
-        ZERO => SP,
-        n => reg(n),
-    }
-}
-
-/// Memory at a base register.
-pub(super) fn at(n: u32, displacement: i64) -> Memory {
-    Memory {
-        base: Some(base(n)),
-        index: None,
-        scale: 1,
-        displacement,
-        thread_local: false,
-    }
 }
 
 fn what(w: u32, address: u64) -> What {

@@ -3,9 +3,8 @@
 //! A LOCK prefix on a fence idiom (`lock or dword ptr [rsp],0`) orders memory and is no read-modify-write of anything, so it
 //! is a [`Form::Fence`]. XCHG with memory locks with or without a prefix, and is [`Form::Xchg`] either way.
 
-use super::x86_64::{memory, operand, register, signed};
-use super::{Locked, Operand};
-use crate::profile::{Form, Operation};
+use super::operand::{memory, operand, register, signed};
+use crate::decode::step::{Form, Locked, Operand, Operation};
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
 /// The instruction, if it locks or is a fence.

@@ -1,0 +1,45 @@
+//! What several rules ask: what names say of a site and of its slow paths.
+
+use crate::class::names::{Purpose, is_atomic, purpose};
+use crate::class::reach::{Event, Test};
+use crate::class::scene::{Answer, Class, Scene};
+
+pub(super) fn answer(class: Class, why: &str) -> Answer {
+    Some((class, why.to_owned()))
+}
+
+/// How many functions around the atomic operation may say what it is for: further out, they are about something else.
+const CLOSE: usize = 2;
+
+/// What the function, or one that was inlined here, is for by its name.
+pub(super) fn named(scene: &Scene<'_>) -> Option<Purpose> {
+    let own = scene.functions.iter().filter(|f| !is_atomic(f)).take(CLOSE);
+    own.into_iter().find_map(|f| purpose(f))
+}
+
+/// What a slow path is for, by the names of the functions that it calls.
+pub(super) fn slow_name(scene: &Scene<'_>, events: &[Event], by: fn(&str) -> Option<Purpose>) -> Option<Purpose> {
+    events.iter().find_map(|event| match event {
+        Event::Call(Some(target)) => by(&scene.names.function(*target)?),
+        _ => None,
+    })
+}
+
+/// Whether one side of a test has a slow path that the other one has not, of that purpose.
+pub(super) fn is_for(scene: &Scene<'_>, test: &Test, want: Purpose, by: fn(&str) -> Option<Purpose>) -> bool {
+    let mut sides = test.sides().into_iter();
+    sides.any(|(side, other)| slow_name(scene, &side.beside(other), by) == Some(want))
+}
+
+/// Whether one side of a test has a slow path that the other one has not.
+pub(super) fn has_slow_path(test: &Test) -> bool {
+    test.sides().iter().any(|(side, other)| !side.beside(other).is_empty())
+}
+
+/// Whether a slow path may be that of a lock, for all that the names say: it waits in the kernel, or calls something unknown.
+pub(super) fn may_wait(scene: &Scene<'_>, events: &[Event]) -> bool {
+    events.iter().any(|event| match event {
+        Event::Call(Some(target)) => scene.names.function(*target).is_none(),
+        Event::Call(None) | Event::SystemCall | Event::Pause | Event::Wait => true,
+    })
+}
