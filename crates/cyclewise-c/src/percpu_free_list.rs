@@ -16,7 +16,7 @@ use crate::sys::errno;
 use core::ffi::{c_int, c_void};
 use core::mem::{ManuallyDrop, forget};
 use core::ptr::{self, NonNull};
-use cyclewise::percpu::{FreeList, Node};
+use cyclewise::percpu::{self, FreeList, Node};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 
 /// Reusable objects of one size, on a list for each CPU.
@@ -86,6 +86,8 @@ unsafe fn of<'a>(list: *const cw_percpu_free_list) -> &'a cw_percpu_free_list {
 #[must_use]
 pub extern "C" fn cw_percpu_free_list_create(size: usize, alignment: usize) -> *mut cw_percpu_free_list {
     let _errno = errno::keep();
+    // Now: the first use asks the dynamic linker, which a signal handler must not.
+    let _ = percpu::backend();
     let alignment = if alignment == 0 { 16 } else { alignment };
     let layout = Layout::from_size_align(size, alignment).ok().filter(|_| size > 0);
     let Some((layout, offset)) = layout.and_then(|object| Layout::new::<Header>().extend(object).ok()) else {

@@ -14,7 +14,7 @@ use crate::sys::{callback, errno};
 use core::ffi::{c_int, c_void};
 use core::ptr;
 use cyclewise::error::Refusal;
-use cyclewise::percpu::Ref;
+use cyclewise::percpu::{self, Ref};
 
 /// A function of C and its argument; as "C-unwind", so that an exception is seen.
 #[derive(Clone, Copy)]
@@ -77,6 +77,8 @@ pub unsafe extern "C" fn cw_percpu_ref_create(
     argument: *mut c_void,
 ) -> *mut cw_percpu_ref {
     let _errno = errno::keep();
+    // Now: the first use asks the dynamic linker, which a signal handler must not.
+    let _ = percpu::backend();
     let release = Call {
         function: release,
         argument,

@@ -13,7 +13,7 @@ use core::ffi::c_int;
 use core::ptr;
 use core::slice;
 use cyclewise::error::Refusal;
-use cyclewise::percpu::Ring;
+use cyclewise::percpu::{self, Ring};
 
 /// The operations of rings of any capacity.
 trait Words {
@@ -95,6 +95,8 @@ unsafe fn words<'a>(ring: *const cw_percpu_ring) -> &'a dyn Words {
 #[must_use]
 pub extern "C" fn cw_percpu_ring_create(capacity: usize) -> *mut cw_percpu_ring {
     let _errno = errno::keep();
+    // Now: the first use asks the dynamic linker, which a signal handler must not.
+    let _ = percpu::backend();
     match capacity {
         0 => ptr::null_mut(),
         1 => make::<1>(),

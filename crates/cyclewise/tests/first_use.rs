@@ -13,23 +13,29 @@ mod common;
 use common::child::{End, in_child};
 use common::harness::{self, checks};
 use common::signal::raise;
-use cyclewise::clock::{Clock, Instant, PerTask, UnixAnchor, Upkeep, WallClock};
+use cyclewise::clock::{
+    AfterStores, Bracketed, Clock, Instant, LoadOrdered, PerTask, Ticks, UnixAnchor, Upkeep, WallClock,
+};
 use cyclewise::error::Refusal;
 use cyclewise::lock::SpinLock;
 use cyclewise::mask::{self, Masked, Polled, Signals};
-use cyclewise::percpu::{self, Counter, FreeList, PerCpu, Ref, Ring, Slot, Stack};
-use cyclewise::refs::rcuref::Rcuref;
+use cyclewise::percpu::{self, Counter, FreeList, PerCpu, Pinned, Ref, Ring, Slot, Stack};
+use cyclewise::refs::rcuref::{Pool, Rcuref};
+use cyclewise::refs::refcount::Refcount64;
 use cyclewise::refs::{Arc, LockRef, Refcount};
+use std::cell::Cell;
 use std::hint::black_box;
 use std::os::fd::AsFd;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
-/// The next allocation is interrupted by SIGUSR1.
-static INTERRUPT: AtomicBool = AtomicBool::new(false);
-/// An allocation was interrupted, and so has the allocator's locks.
-static INSIDE: AtomicBool = AtomicBool::new(false);
+thread_local! {
+    /// The thread's next allocation is interrupted by SIGUSR1.
+    static INTERRUPT: Cell<bool> = const { Cell::new(false) };
+    /// An allocation was interrupted, and so has the allocator's locks.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
 /// There is no memory.
 static EMPTY: AtomicBool = AtomicBool::new(false);
 
@@ -41,17 +47,17 @@ mod allocator {
 
     /// False where there is no memory.
     fn enter() -> bool {
-        if INSIDE.load(SeqCst) {
+        if INSIDE.get() {
             const SAYS: &[u8] = b"the allocator is used in a handler that interrupted it\n";
             // SAFETY: reads as many bytes as there are.
             unsafe { libc::write(2, SAYS.as_ptr().cast(), SAYS.len()) };
             // SAFETY: ends the process.
             unsafe { libc::abort() };
         }
-        if INTERRUPT.swap(false, SeqCst) {
-            INSIDE.store(true, SeqCst);
+        if INTERRUPT.replace(false) {
+            INSIDE.set(true);
             raise(libc::SIGUSR1);
-            INSIDE.store(false, SeqCst);
+            INSIDE.set(false);
         }
         !EMPTY.load(SeqCst)
     }
@@ -115,7 +121,7 @@ extern "C" fn handler(_: i32) {
     // SAFETY: `in_handler` stored a function of this type.
     let operation = unsafe { std::mem::transmute::<*mut (), fn()>(OPERATION.load(SeqCst)) };
     operation();
-    RAN.store(INSIDE.load(SeqCst), SeqCst);
+    RAN.store(INSIDE.get(), SeqCst);
 }
 
 /// Runs `operation` in a handler that has interrupted an allocation.
@@ -123,7 +129,7 @@ fn in_handler(operation: fn()) {
     OPERATION.store(operation as *mut (), SeqCst);
     // SAFETY: a function for one signal, whose operation uses what is promised to handlers.
     unsafe { libc::signal(libc::SIGUSR1, handler as *const () as usize) };
-    INTERRUPT.store(true, SeqCst);
+    INTERRUPT.set(true);
     black_box(Box::new(1u64));
     assert!(RAN.load(SeqCst));
 }
@@ -142,6 +148,9 @@ cyclewise::static_key! { static KEY: StaticKey = false; }
 static COUNTER: Counter = Counter::new(0);
 static WITH_BATCH: Counter = Counter::with_batch(0, 64);
 static LOCK: SpinLock<u32> = SpinLock::new(0);
+static ENTRY: LockRef<u32> = LockRef::new(1);
+static POOL: OnceLock<Pool<u32>> = OnceLock::new();
+static KEPT: OnceLock<PerCpu<u64>> = OnceLock::new();
 static MASKED: Masked<u32> = Masked::new(0);
 static ARC: OnceLock<Arc<u32>> = OnceLock::new();
 static NOTED: AtomicU32 = AtomicU32::new(0);
@@ -195,12 +204,56 @@ fn percpu_reference() {
     });
 }
 
+/// A thread's first use, where the process has used them.
+fn percpu_on_a_new_thread() {
+    println!("{}", percpu::backend());
+    let variable = PerCpu::<u64>::new();
+    KEPT.set(variable).unwrap();
+    let use_all = || {
+        COUNTER.inc();
+        HITS.add(1);
+        KEPT.get().unwrap().add(1);
+    };
+    std::thread::spawn(move || in_handler(use_all)).join().unwrap();
+    assert_eq!((COUNTER.sum(), HITS.sum(), KEPT.get().unwrap().sum()), (1, 1, 1));
+}
+
+fn percpu_pinned() {
+    KEPT.set(PerCpu::new()).unwrap();
+    in_handler_of_percpu(|| {
+        let variable = KEPT.get().unwrap();
+        // SAFETY: nothing else in this thread uses GS.
+        match unsafe { Pinned::enter(0) } {
+            Ok(pinned) => pinned.inc(variable),
+            Err(_) => variable.add(1),
+        }
+    });
+    assert_eq!(KEPT.get().unwrap().sum(), 1);
+}
+
 fn percpu_slots() {
     in_handler_of_percpu(|| assert!(Slot::all().count() > 0));
 }
 
 fn clock_now() {
     in_handler(|| assert!(Instant::now() <= Instant::now()));
+}
+
+fn stamps() {
+    in_handler(|| {
+        let (from, to) = (Ticks::<PerTask>::read(), Ticks::<AfterStores>::read());
+        let clock = Clock::process();
+        black_box((
+            clock.between(from, to),
+            clock.reading::<Bracketed>(),
+            clock.ticks::<LoadOrdered>(),
+        ));
+        black_box(
+            clock
+                .conversion()
+                .map(|conversion| (conversion.time(from), conversion.error(to))),
+        );
+    });
 }
 
 fn clock_of_others() {
@@ -221,6 +274,28 @@ fn locks() {
     });
 }
 
+/// Another thread has each lock for a while.
+fn locks_that_are_waited_for() {
+    let taken = std::sync::Barrier::new(2);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let hold = mask::hold();
+            let (_lock, _entry, _masked) = (LOCK.lock(), ENTRY.lock(), MASKED.lock(&hold));
+            taken.wait();
+            std::thread::sleep(Duration::from_millis(20));
+        });
+        taken.wait();
+        in_handler(|| {
+            ENTRY.get();
+            *LOCK.lock() += 1;
+            *ENTRY.lock() += 1;
+            let hold = mask::hold();
+            assert!(MASKED.try_lock_for(&hold, Duration::from_nanos(1)).is_none() || *LOCK.lock() == 1);
+            *MASKED.lock(&hold) += 1;
+        });
+    });
+}
+
 fn counts() {
     ARC.set(Arc::new(1)).unwrap();
     in_handler(|| {
@@ -232,6 +307,16 @@ fn counts() {
         black_box((count.read(), rcuref.get()));
         // Misuse, which saturates.
         Refcount::new(0).inc();
+        Refcount64::new(0).inc();
+    });
+}
+
+fn pools() {
+    POOL.get_or_init(|| Pool::new(4));
+    in_handler(|| {
+        let pool = POOL.get().unwrap();
+        let entry = pool.insert(1).unwrap();
+        assert!(pool.get(entry.key()).is_some_and(|entry| *entry == 1));
     });
 }
 
@@ -406,11 +491,16 @@ fn main() {
         percpu_variables_come_and_go,
         percpu_structures,
         percpu_reference,
+        percpu_on_a_new_thread,
+        percpu_pinned,
         percpu_slots,
         clock_now,
+        stamps,
         clock_of_others,
         locks,
+        locks_that_are_waited_for,
         counts,
+        pools,
         masked,
         a_deferred_signal,
         keys,
