@@ -1,6 +1,7 @@
 //! What the tests of the emulator share: programs that are compiled for them, and runs of those.
 #![allow(dead_code, unreachable_pub, reason = "each test program uses a part of it")]
 
+pub mod long;
 pub mod signals;
 
 use cyclewise_locks::counts::{Arch, Counts, Process, Site};
@@ -28,10 +29,10 @@ pub fn emulator() -> Option<Emulator> {
         .clone()
 }
 
-/// A program of `tests/emulator_programs`, compiled into `folder`.
+/// A program of `tests/emulator/programs`, compiled into `folder`.
 pub fn compile(folder: &Path, source: &str, options: &[&str]) -> Option<PathBuf> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/emulator_programs")
+        .join("tests/emulator/programs")
         .join(source);
     let program = folder.join(source.file_stem().unwrap());
     let rust = source.extension().is_some_and(|e| e == "rs");

@@ -2,5 +2,7 @@
 
 mod compiled;
 mod debug;
+#[path = "../common/long.rs"]
+mod long;
 mod mangled;
 mod profile;

@@ -1,6 +1,7 @@
 //! A real program with bytes changed at random: its debug information, its symbols, its headers.
 
 use crate::compiled::{compile, counts, options, process, sites};
+use crate::long::short_or_long;
 use cyclewise_locks::class::known::Table;
 use cyclewise_locks::profile::Profile;
 use proptest::prelude::*;
@@ -23,7 +24,7 @@ fn give_less_and_no_panic() {
     // Where something is: the file is mostly zeros.
     let used: Vec<usize> = (0..whole.len()).filter(|at| whole[*at] != 0).collect();
     let config = Config {
-        cases: 300,
+        cases: short_or_long(60, 300),
         failure_persistence: None,
         ..Config::default()
     };

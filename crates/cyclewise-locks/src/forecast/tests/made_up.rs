@@ -3,41 +3,77 @@
 use crate::counts::{Arch, Method, Words};
 use crate::forecast::{Costs, NativeTime, OperationCost, Surroundings, Ticks};
 use crate::profile::{Class, Executed, Form, Mix, Operation, Profile, SiteProfile};
+use serde::Deserialize;
+use std::io::Read;
 use std::sync::LazyLock;
 
-/// The matrix of a record of the tree. It is read once, since a record has megabytes of samples.
+/// What is read of a record: the rest, its samples above all, is megabytes.
+#[derive(Deserialize)]
+struct Record {
+    machine: Machine,
+    experiments: Vec<Experiment>,
+}
+
+#[derive(Deserialize)]
+struct Machine {
+    cpu_model: String,
+    tsc_hz: f64,
+}
+
+#[derive(Deserialize)]
+struct Experiment {
+    matrix: Option<Matrix>,
+}
+
+#[derive(Deserialize)]
+struct Matrix {
+    surroundings: Vec<Column>,
+    operations: Vec<Row>,
+}
+
+#[derive(Deserialize)]
+struct Column {
+    name: String,
+    own: Vec<Own>,
+}
+
+#[derive(Deserialize)]
+struct Own {
+    median: f64,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    name: String,
+    cells: Vec<Cell>,
+}
+
+#[derive(Deserialize)]
+struct Cell {
+    added: Option<Ticks>,
+}
+
+/// The matrix of a record of the tree.
 fn record(name: &str) -> Costs {
     let path = format!("{}/../../records/{name}", env!("CARGO_MANIFEST_DIR"));
     let file = std::fs::File::open(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
-    let record: serde_json::Value = serde_json::from_reader(flate2::read::GzDecoder::new(file)).unwrap();
-    let experiments = record["experiments"].as_array().unwrap();
-    let experiment = experiments.iter().find(|e| e["name"] == "in-context").unwrap();
-    let matrix = &experiment["matrix"];
-    let list = |value: &serde_json::Value| value.as_array().unwrap().clone();
-    let cell = |cell: &serde_json::Value| {
-        let added = cell.get("added")?;
-        Some(Ticks {
-            ticks: added["ticks"].as_f64()?,
-            ci95: [added["ci95"][0].as_f64()?, added["ci95"][1].as_f64()?],
-        })
+    let mut text = Vec::new();
+    flate2::read::GzDecoder::new(file).read_to_end(&mut text).unwrap();
+    let record: Record = serde_json::from_slice(&text).unwrap();
+    let matrix = record.experiments.into_iter().find_map(|e| e.matrix).unwrap();
+    let column = |c: Column| Surroundings {
+        name: c.name,
+        own_ticks: c.own[0].median,
+    };
+    let row = |r: Row| OperationCost {
+        name: r.name,
+        added: r.cells.into_iter().map(|cell| cell.added).collect(),
     };
     Costs {
-        cpu: record["machine"]["cpu_model"].as_str().unwrap().to_string(),
-        tick_ns: 1e9 / record["machine"]["tsc_hz"].as_f64().unwrap(),
-        surroundings: list(&matrix["surroundings"])
-            .iter()
-            .map(|s| Surroundings {
-                name: s["name"].as_str().unwrap().to_string(),
-                own_ticks: s["own"][0]["median"].as_f64().unwrap(),
-            })
-            .collect(),
-        operations: list(&matrix["operations"])
-            .iter()
-            .map(|o| OperationCost {
-                name: o["name"].as_str().unwrap().to_string(),
-                added: list(&o["cells"]).iter().map(cell).collect(),
-            })
-            .collect(),
+        cpu: record.machine.cpu_model,
+        tick_ns: 1e9 / record.machine.tsc_hz,
+        surroundings: matrix.surroundings.into_iter().map(column).collect(),
+        operations: matrix.operations.into_iter().map(row).collect(),
     }
 }
 
@@ -55,7 +91,8 @@ pub(super) fn turin() -> Costs {
 
 /// An AMD EPYC of Zen 3.
 pub(super) fn milan() -> Costs {
-    crate::forecast::truth::truths()[0].costs.clone()
+    static MILAN: LazyLock<Costs> = LazyLock::new(|| crate::forecast::truth::truths()[0].costs.clone());
+    MILAN.clone()
 }
 
 /// A run that was counted exactly.

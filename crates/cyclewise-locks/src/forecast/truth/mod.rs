@@ -8,8 +8,10 @@ use super::estimate::{Estimate, HotSite, Pace, estimate};
 use super::rows::Twin;
 use super::stats::{self, Residual, Z};
 use crate::profile::{Form, Mix, Operation};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::LazyLock;
 
 const TABLE: &str = include_str!("truth.tsv");
@@ -62,10 +64,11 @@ pub(super) fn truths() -> Vec<Truth> {
 
 /// Reads a table; what cannot be read is named.
 pub(super) fn read<'a>(table: &str, file: impl Fn(&str) -> Option<&'a str>) -> Result<Vec<Truth>, String> {
+    let mut files = Files::default();
     let mut rows = table.lines().filter(|line| !line.starts_with('#')).skip(1);
     let mut truths: Vec<(Truth, Vec<(f64, f64)>)> = Vec::new();
     rows.try_for_each(|line| {
-        let (truth, measured) = row(line, &file).map_err(|why| format!("{why} in: {line}"))?;
+        let (truth, measured) = row(line, &file, &mut files).map_err(|why| format!("{why} in: {line}"))?;
         match truths
             .iter_mut()
             .find(|(t, _)| t.cpu == truth.cpu && t.program == truth.program)
@@ -82,7 +85,33 @@ pub(super) fn read<'a>(table: &str, file: impl Fn(&str) -> Option<&'a str>) -> R
     Ok(truths.into_iter().map(pool).collect())
 }
 
-fn row<'a>(line: &str, file: impl Fn(&str) -> Option<&'a str>) -> Result<(Truth, (f64, f64)), String> {
+/// The files that rows have named already.
+#[derive(Default)]
+struct Files {
+    costs: BTreeMap<String, Costs>,
+    programs: BTreeMap<String, BTreeMap<String, Summary>>,
+}
+
+/// What a file says; it is parsed once.
+fn parsed<'a, 'b, T: DeserializeOwned>(
+    known: &'b mut BTreeMap<String, T>,
+    name: &str,
+    file: impl Fn(&str) -> Option<&'a str>,
+) -> Result<&'b T, String> {
+    Ok(match known.entry(name.to_owned()) {
+        Entry::Occupied(entry) => entry.into_mut(),
+        Entry::Vacant(entry) => {
+            let text = file(name).ok_or(format!("no file {name}"))?;
+            entry.insert(serde_json::from_str(text).map_err(|e| format!("{name}: {e}"))?)
+        }
+    })
+}
+
+fn row<'a>(
+    line: &str,
+    file: impl Fn(&str) -> Option<&'a str>,
+    files: &mut Files,
+) -> Result<(Truth, (f64, f64)), String> {
     let cells: Vec<&str> = line.split('\t').collect();
     let [
         cpu,
@@ -107,7 +136,6 @@ fn row<'a>(line: &str, file: impl Fn(&str) -> Option<&'a str>) -> Result<(Truth,
             .filter(|n| n.is_finite())
             .ok_or(format!("no number: {text}"))
     };
-    let text = |name: &str| file(name).ok_or(format!("no file {name}"));
     let (low, high) = (number(low)?, number(high)?);
     if low >= high {
         return Err("an interval that is not one".into());
@@ -116,9 +144,8 @@ fn row<'a>(line: &str, file: impl Fn(&str) -> Option<&'a str>) -> Result<(Truth,
         "-" => spread_evenly(number(per_1000)?, operation)?,
         place => {
             let (name, program) = place.split_once('#').ok_or(format!("no FILE#NAME: {place}"))?;
-            let mut all: BTreeMap<String, Summary> =
-                serde_json::from_str(text(name)?).map_err(|e| format!("{name}: {e}"))?;
-            all.remove(program).ok_or(format!("no {program} in {name}"))?
+            let all = parsed(&mut files.programs, name, &file)?;
+            all.get(program).ok_or(format!("no {program} in {name}"))?.clone()
         }
     };
     let truth = Truth {
@@ -132,7 +159,7 @@ fn row<'a>(line: &str, file: impl Fn(&str) -> Option<&'a str>) -> Result<(Truth,
         saved: (0.0, 0.0),
         ns: (number(ns)?, number(factor)?),
         summary,
-        costs: serde_json::from_str(text(costs)?).map_err(|e| format!("{costs}: {e}"))?,
+        costs: parsed(&mut files.costs, costs, &file)?.clone(),
     };
     Ok((truth, (f64::midpoint(low, high), (high - low) / (2.0 * Z))))
 }

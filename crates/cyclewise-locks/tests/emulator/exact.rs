@@ -1,8 +1,7 @@
 //! Counts by the emulator are those of programs that count themselves.
 
-mod common;
-
-use common::{compare, compile, count, count_with, emulator, sites_at, symbols};
+use crate::common::long::short_or_long;
+use crate::common::{compare, compile, count, count_with, emulator, sites_at, symbols};
 use cyclewise_locks::counts::Site;
 use cyclewise_locks::emulator::Settings;
 use std::path::Path;
@@ -61,13 +60,17 @@ fn a_plugin_that_misses_a_form_is_caught() {
 #[test]
 fn static_and_stripped_programs() {
     let Some(emulator) = emulator() else { return };
-    for options in [
-        &["-static"][..],
-        &["-static-pie"],
-        &["-no-pie"],
-        &["-s"],
-        &["-static", "-s"],
-    ] {
+    let ways: &[&[&str]] = short_or_long(
+        &[&["-static", "-s"], &["-static-pie"], &["-no-pie"]],
+        &[
+            &["-static", "-s"],
+            &["-static-pie"],
+            &["-no-pie"],
+            &["-static"],
+            &["-s"],
+        ],
+    );
+    for options in ways {
         let folder = tempfile::tempdir().unwrap();
         let Some(program) = compile(folder.path(), "counter.c", options) else {
             return;
@@ -95,7 +98,7 @@ fn instructions_of_an_assembly_program() {
         let arguments = vec!["x"; loops];
         let (_, counts) = count(&emulator, &program, &arguments);
         let process = &counts.processes[0];
-        let source = include_str!("emulator_programs/instructions.S");
+        let source = include_str!("programs/instructions.S");
         let number = |name: &str| -> u64 {
             let line = source.lines().find_map(|l| l.strip_prefix(name)).unwrap();
             line.trim().trim_end_matches("*/").trim().parse().unwrap()
@@ -154,18 +157,19 @@ fn generated_code_that_is_rewritten() {
 }
 
 #[test]
-fn thousands_of_threads_that_end() {
+fn many_threads_that_end() {
     let Some(emulator) = emulator() else { return };
     let folder = tempfile::tempdir().unwrap();
     let Some(program) = compile(folder.path(), "many_threads.c", &[]) else {
         return;
     };
-    let (printed, counts) = count(&emulator, &program, &["3000"]);
+    let threads: usize = short_or_long(300, 3000);
+    let (printed, counts) = count(&emulator, &program, &[&threads.to_string()]);
     let process = &counts.processes[0];
     assert_eq!(compare(process, &symbols(&program), &printed), Ok(1));
-    assert_eq!(process.threads.len(), 3001);
+    assert_eq!(process.threads.len(), threads + 1);
     let site = sites_at(process, symbols(&program)["site_thread"]).next().unwrap();
-    assert_eq!(site.executed.len(), 3000);
+    assert_eq!(site.executed.len(), threads);
     assert!(site.executed.iter().all(|(thread, n)| *thread > 0 && *n == 10));
     assert_eq!(site.before_threads, 0);
     let calls = |thread: usize, number: u32| {
@@ -177,7 +181,7 @@ fn thousands_of_threads_that_end() {
     };
     // getppid, whose number is 110, between five and five.
     assert_eq!(calls(1, 110), Some((1, 5)));
-    assert_eq!(calls(3000, 110), Some((1, 5)));
+    assert_eq!(calls(threads, 110), Some((1, 5)));
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! What a run says where it cannot be, or ends before its time: one line, and the counts so far.
 
-mod common;
-
-use common::signals::with_default_signals;
-use common::{compile, count_with, emulator, symbols, total};
+use crate::common::long::short_or_long;
+use crate::common::signals::with_default_signals;
+use crate::common::{compile, count_with, emulator, symbols, total};
 use cyclewise_locks::counts::{Arch, Counts};
 use cyclewise_locks::emulator::{Emulator, Launch, Ran, Settings, check_program, find, run};
 use cyclewise_locks::error::Kind;
@@ -46,7 +45,7 @@ fn run_for_another_test() {
 /// A process that runs a program by [`run`], with signals as at a terminal.
 fn command(words: &[&str]) -> Command {
     let mut this = Command::new(std::env::current_exe().unwrap());
-    this.args(["--exact", "run_for_another_test", "--nocapture"])
+    this.args(["--exact", "failures::run_for_another_test", "--nocapture"])
         .env(LAUNCH, words.join("\n"));
     let mut command = with_default_signals(&this);
     command.stdin(Stdio::null()).stdout(Stdio::piped());
@@ -118,7 +117,9 @@ fn signals_are_the_programs() {
             Some(number),
             "{signal}"
         );
-        let executed: u64 = common::sites_at(&counts.processes[0], site).map(|s| s.total()).sum();
+        let executed: u64 = crate::common::sites_at(&counts.processes[0], site)
+            .map(|s| s.total())
+            .sum();
         assert_eq!(executed, 22, "{signal}: the counts so far");
         let left = std::fs::read_dir(temporary.path()).unwrap().count();
         assert_eq!(left, 0, "{signal}: the run's folder is removed");
@@ -366,11 +367,12 @@ fn a_signal_at_any_time_leaves_nothing_behind() {
     let Some((_, program)) = processes(folder.path()) else {
         return;
     };
-    for round in 0..24 {
+    let rounds = short_or_long(8, 24);
+    for round in 0..rounds {
         let temporary = tempfile::tempdir().unwrap();
         let mut run = command(&[program.to_str().unwrap(), "wait"]);
         let mut child = run.env("TMPDIR", temporary.path()).process_group(0).spawn().unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(round * 8));
+        std::thread::sleep(std::time::Duration::from_millis(round * 192 / rounds));
         send("-INT", &format!("-{}", child.id()));
         let mut said = String::new();
         child.stdout.take().unwrap().read_to_string(&mut said).unwrap();

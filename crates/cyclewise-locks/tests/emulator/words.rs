@@ -1,8 +1,6 @@
 //! Whether words are used by one thread or by more, in a program that uses them in known ways.
 
-mod common;
-
-use common::{compile, count, emulator, sites_at, symbols};
+use crate::common::{compile, count, emulator, sites_at, symbols};
 use cyclewise_locks::counts::{Process, Site, Words};
 use std::collections::BTreeMap;
 

@@ -1,9 +1,8 @@
 //! Processes that leave what they began with: another user, another root, a program without a name, or the program's own end.
 //! They run as they would without the emulator, and what is not counted of them is named.
 
-mod common;
-
-use common::{compile, count, count_with, emulator, symbols, total};
+use crate::common::long::short_or_long;
+use crate::common::{compile, count, count_with, emulator, symbols, total};
 use cyclewise_locks::counts::End;
 use cyclewise_locks::emulator::{Emulator, Launch, Ran, Settings, run};
 use std::os::unix::fs::PermissionsExt;
@@ -145,7 +144,7 @@ fn processes_that_outlive_the_program() {
     let child = &counts.processes[1];
     let site = symbols(&program)["site_own"];
     assert_eq!(
-        common::sites_at(child, site).map(|s| s.total()).sum::<u64>(),
+        crate::common::sites_at(child, site).map(|s| s.total()).sum::<u64>(),
         2,
         "the counts so far"
     );
@@ -166,7 +165,7 @@ fn a_program_that_is_started_while_the_run_ends() {
         return;
     };
     // The shell ends while its child executes the program.
-    for round in 0..20 {
+    for round in 0..short_or_long(5, 20) {
         let done = folder.path().join(format!("done {round}"));
         let line = format!("{} touch '{}' >/dev/null 2>&1 &", program.display(), done.display());
         let launch = Launch {

@@ -1,8 +1,6 @@
 //! Processes that fork, execute others and are ended: each image is counted, and the program sees nothing of it.
 
-mod common;
-
-use common::{compile, count, count_with, emulator, offset_of, symbols};
+use crate::common::{compile, count, count_with, emulator, offset_of, symbols};
 use cyclewise_locks::counts::{Counts, End, Process};
 use cyclewise_locks::emulator::{Emulator, Settings};
 use std::os::unix::process::ExitStatusExt;

@@ -1,7 +1,5 @@
 //! Counts of a program for AArch64, which is written here word by word, so that no compiler for it is needed.
 
-mod common;
-
 use cyclewise_locks::counts::{Arch, Counts};
 use cyclewise_locks::emulator::{self, Settings};
 use std::os::unix::fs::PermissionsExt;
@@ -77,7 +75,7 @@ fn counted() -> Option<Counts> {
     let code: Vec<u32> = program().iter().map(|(word, _)| *word).collect();
     std::fs::write(&path, elf(&code)).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let (output, counts) = common::count_with(&emulator, &Settings::default(), &path, &[]);
+    let (output, counts) = crate::common::count_with(&emulator, &Settings::default(), &path, &[]);
     assert!(output.status.success(), "{output:?}");
     assert_eq!(counts.missing, Vec::<String>::new());
     Some(counts)

@@ -1,8 +1,7 @@
 //! The reader of counts takes any file: it reads it, or says that it is none, and neither panics nor goes round in circles.
 
-mod common;
-
-use common::{compile, emulator};
+use crate::common::long::short_or_long;
+use crate::common::{compile, emulator};
 use cyclewise_locks::emulator::{Settings, collect, prepare_folder, read_image};
 use proptest::prelude::*;
 use std::path::PathBuf;
@@ -101,7 +100,7 @@ fn change() -> impl Strategy<Value = (prop::sample::Index, Vec<u8>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: short_or_long(100, 400), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn files_with_anything_in_them(changes in prop::collection::vec(change(), 1..60), in_front in any::<bool>()) {
