@@ -2,14 +2,12 @@
 
 mod api;
 mod ci;
-mod elide;
 mod features;
 mod install_c;
 mod licences;
 mod linkers;
 mod package;
 mod tidy;
-mod truth;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -20,14 +18,11 @@ usage: cargo xtask COMMAND
   ci [--keep-going] [--skip STEP]...   every check a change must pass, first failure ends it
   tidy                                 the rules no compiler checks: layers, asm, unsafe, lengths, names
   api [--bless | --since REVISION]     compares the library's public items with api.txt, and asks for examples
-  elide FILE [--into COPY] [--list]    copies a program or library without proven LOCK prefixes, for one CPU: tests alone
   features                             compiles the library with each feature, and compares the table of features with cargo's
   install-c [--prefix P] [--libdir L] [--destdir D]
                                        builds the C interface and installs it below P, which is /usr/local
   linkers [--quick] [LINKER]...        links a probe in every way, and holds its table of LOCK sites against its code
   package                              packs what is published, builds each from its tarball, and checks what is in it
-  truth [--check | --commands] [--runs N] [--cpu K] [--cyclewise PROGRAM] [--into FILE] [PROGRAM]...
-                                       times programs with and without LOCK on one CPU, a row each
 
 exit status: 0 passed, 1 a check failed, 2 wrong use, 3 something could not be checked here";
 
@@ -55,16 +50,12 @@ fn main() -> ExitCode {
         Some((command, options)) if command == "ci" => ci::Options::parse(options).map(|o| ci::run(&root, &o).into()),
         Some((command, [])) if command == "tidy" => Ok(tidy::run(&root).into()),
         Some((command, options)) if command == "api" => api::Options::parse(options).map(|o| api::run(&root, &o)),
-        Some((command, options)) if command == "elide" => elide::Options::parse(options).and_then(|o| elide::run(&o)),
         Some((command, [])) if command == "features" => Ok(features::run(&root).into()),
         Some((command, options)) if command == "install-c" => {
             install_c::Options::parse(options).and_then(|o| install_c::run(&root, &o))
         }
         Some((command, options)) if command == "linkers" => {
             linkers::Options::parse(options).and_then(|o| linkers::run(&root, &o))
-        }
-        Some((command, options)) if command == "truth" => {
-            truth::Options::parse(options).and_then(|o| truth::run(&root, &o))
         }
         Some((command, options)) if command == "package" => package::run(&root, options),
         Some((command, _)) if command == "--help" || command == "-h" => {

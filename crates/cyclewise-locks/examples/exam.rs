@@ -1,6 +1,6 @@
 //! Holds forecasts against measured truths: `exam COSTS.json TRUTH.tsv FOLDER [SUMMARIES.json]`.
 //!
-//! TRUTH.tsv is what `cargo xtask truth` writes, FOLDER has the documents of `cyclewise locks --json FOLDER/PROGRAM.json` (or `.json.gz`), and
+//! TRUTH.tsv is what the example `truth` writes, FOLDER has the documents of `cyclewise locks --json FOLDER/PROGRAM.json` (or `.json.gz`), and
 //! COSTS.json is a record of `cyclewise run in-context`, or a matrix of `src/forecast/truth`. The copies without LOCK keep what locks without a prefix, so only sites with a
 //! LOCK prefix are forecast. With SUMMARIES.json it writes what the model keeps of each program, for `src/forecast/truth`.
 //!

@@ -153,7 +153,7 @@ fn a_program_is_not_its_own_copy_and_an_object_is_no_program() {
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 fn a_stripped_go_program_is_proven_by_its_own_table() {
     let folder = tempfile::tempdir().unwrap();
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/src/truth/programs/channels.go");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/truth/programs/channels.go");
     let proven = |name: &str, flags: &str| {
         let program = folder.path().join(name);
         let mut go = Command::new("go");

@@ -1,4 +1,4 @@
-//! `cargo xtask elide FILE --into COPY`: a copy of a program or library in which proven LOCK prefixes are DS prefixes, which do nothing.
+//! `truth elide FILE --into COPY`: a copy of a program or library in which proven LOCK prefixes are DS prefixes, which do nothing.
 //!
 //! This is for tests of the forecast alone: the time that a program takes without LOCK is the truth that the forecast is compared with. It
 //! is no way to run programs. A process that uses copies **is wrong on more than one CPU**, or where it shares memory with a process

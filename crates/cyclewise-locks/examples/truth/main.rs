@@ -1,21 +1,71 @@
-//! `cargo xtask truth`: how long programs take without LOCK, which is what a forecast is compared with.
+//! How long programs take without LOCK, which is what a forecast is compared with: `cargo run --release -p cyclewise-locks --example truth`.
 //!
 //! Each program is built or found, its twin without LOCK is made, both are run once and have to print the same, and `cyclewise time` runs them in
 //! turn on one CPU. A row has the user time: what the kernel does is the same on both sides. [README](README.md) has the programs.
 //!
-//! `table` has the programs, `pair` makes the two sides (`copies` those that are copied), and `row` has the figures.
+//! `table` has the programs, `pair` makes the two sides (`copies` those that are copied, by [`elide`]), and `row` has the figures.
 
 mod copies;
+mod elide;
 mod pair;
 mod row;
 mod table;
 
-use crate::Outcome;
 use pair::{Pair, SIDES};
 use row::{HEADER, Row, Times};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 use table::{PROGRAMS, Program};
+
+const USAGE: &str = "\
+usage: truth [--check | --commands] [--runs N] [--cpu K] [--cyclewise PROGRAM] [--into FILE] [PROGRAM]...
+       truth elide FILE [--into COPY] [--list]
+
+Times programs with and without LOCK on one CPU, a row each; or copies a program or library without proven LOCK prefixes,
+for one CPU: tests alone.
+
+exit status: 0 done, 1 a program failed, 2 wrong use, 3 something is not here";
+
+/// How a command ended.
+enum Outcome {
+    Passed,
+    Failed,
+    /// Something that is needed is not here; the command has said what, and the rest passed.
+    Impossible,
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match arguments.split_first() {
+        Some((command, _)) if command == "--help" || command == "-h" => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        Some((command, rest)) if command == "elide" => elide::Options::parse(rest).and_then(|o| elide::run(&o)),
+        _ => Options::parse(&arguments).and_then(|options| run(&workspace()?, &options)),
+    };
+    match outcome {
+        Ok(Outcome::Passed) => ExitCode::SUCCESS,
+        Ok(Outcome::Failed) => ExitCode::from(1),
+        Ok(Outcome::Impossible) => ExitCode::from(3),
+        Err(message) => {
+            eprintln!("truth: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The checkout that the example is run in.
+fn workspace() -> Result<PathBuf, String> {
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    let root = package.and_then(|package| Some(package.ancestors().nth(2)?.to_owned()));
+    root.ok_or_else(|| "start it by cargo run -p cyclewise-locks --example truth".to_owned())
+}
+
+/// Where cargo puts what it builds.
+fn target_folder(root: &Path) -> PathBuf {
+    root.join(std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from))
+}
 
 /// What is done with programs that are ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +77,7 @@ enum Task {
 
 /// What the command line asked for.
 #[derive(Debug)]
-pub(crate) struct Options {
+struct Options {
     programs: Vec<&'static Program>,
     task: Task,
     runs: usize,
@@ -37,11 +87,11 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Reads the arguments after `truth`.
+    /// Reads the arguments.
     ///
     /// # Errors
     /// One line that says which argument is wrong and what would be right.
-    pub(crate) fn parse(arguments: &[String]) -> Result<Self, String> {
+    fn parse(arguments: &[String]) -> Result<Self, String> {
         let mut options = Self {
             programs: Vec::new(),
             task: Task::Time,
@@ -53,9 +103,9 @@ impl Options {
         };
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
-            let mut value = |what: &str| arguments.next().ok_or(format!("truth: {argument} takes {what}"));
+            let mut value = |what: &str| arguments.next().ok_or(format!("{argument} takes {what}"));
             let number = |text: &String| {
-                let wrong = format!("truth: {argument} takes a number, not {text:?}");
+                let wrong = format!("{argument} takes a number, not {text:?}");
                 text.parse::<usize>().map_err(|_| wrong)
             };
             match argument.as_str() {
@@ -89,12 +139,12 @@ fn named(name: &str) -> Result<&'static Program, String> {
 ///
 /// # Errors
 /// One line, where this is the wrong machine, `cyclewise` is not built, or the file cannot be written.
-pub(crate) fn run(root: &Path, options: &Options) -> Result<Outcome, String> {
+fn run(root: &Path, options: &Options) -> Result<Outcome, String> {
     if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
         println!("truth: nothing timed: only x86-64 Linux has LOCK prefixes and programs to copy");
         return Ok(Outcome::Impossible);
     }
-    let target = crate::target_folder(root);
+    let target = target_folder(root);
     let cyclewise = options
         .cyclewise
         .clone()
@@ -102,7 +152,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<Outcome, String> {
     if options.task == Task::Time && !cyclewise.is_file() {
         let name = cyclewise.display();
         return Err(format!(
-            "truth: no {name}; run cargo build --release, or name it by --cyclewise"
+            "no {name}; run cargo build --release, or name it by --cyclewise"
         ));
     }
     let cyclewise = std::path::absolute(&cyclewise).map_err(|e| format!("{}: {e}", cyclewise.display()))?;
@@ -130,7 +180,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<Outcome, String> {
                 rows.push_str(&format!("{row}\n"));
                 // After each row: a run of an hour that ends early leaves what it has.
                 if let Some(into) = &options.into {
-                    std::fs::write(into, &rows).map_err(|error| format!("truth: {}: {error}", into.display()))?;
+                    std::fs::write(into, &rows).map_err(|error| format!("{}: {error}", into.display()))?;
                 }
             }
             Err(why) => {
