@@ -212,7 +212,7 @@ pub(super) const PACKAGES: &[Package] = &[
             ("programs", &["engine", "workload"]),
             ("placement", &["machine", "workload", "engine", "error"]),
             // Machines are fitted by simulating them.
-            ("fit", &["machine", "workload", "stats"]),
+            ("fit", &["machine", "workload"]),
             // How far predictions were off on rows held out.
             ("band", &["machine", "workload", "exam"]),
             ("phase", &["machine", "workload", "error"]),

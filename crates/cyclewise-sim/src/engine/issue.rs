@@ -16,9 +16,9 @@
 use super::access::{Access, Reply};
 use super::arbiter::{Request, RequestKind};
 use super::events::Event;
-use super::law::Law;
 use super::line::Local;
-use super::model::{Model, Thread, WaitsFor};
+use super::model::{Law, Model};
+use super::thread::{Thread, WaitsFor};
 use crate::machine::{FailedCas, FirstAccess, Prefetch};
 
 impl Model {

@@ -1,25 +1,6 @@
-//! The laws that every machine obeys, by name, so that tests can break them on purpose.
+//! Breaks the laws that every machine obeys, for tests, and finds out whether one was broken.
 
-use super::model::Model;
-
-/// A law of every machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Law {
-    /// If a core owns a line, no other core has a copy.
-    OneOwner,
-    /// No write is lost.
-    NoLostWrite,
-    /// No write is invented.
-    NoInventedWrite,
-    /// Every access gets a reply.
-    EveryReply,
-    /// Time never goes back.
-    MonotonicTime,
-    /// Buffered stores reach their lines in program order.
-    StoreOrder,
-    /// A load finds its own thread's buffered stores.
-    Forwarding,
-}
+use super::model::{Law, Model};
 
 #[cfg(not(test))]
 #[expect(clippy::unused_self, reason = "the twin of the tests' function")]
@@ -64,9 +45,9 @@ impl Model {
         if lines.any(shared) {
             return Some(Law::OneOwner);
         }
-        let is_disordered = |thread: &super::model::Thread| match &thread.role {
-            super::model::Role::Runs(running) => !running.buffer.is_ordered(),
-            super::model::Role::Drains(_) => false,
+        let is_disordered = |thread: &super::thread::Thread| match &thread.role {
+            super::thread::Role::Runs(running) => !running.buffer.is_ordered(),
+            super::thread::Role::Drains(_) => false,
         };
         if self.threads.iter().any(is_disordered) {
             return Some(Law::StoreOrder);

@@ -1,8 +1,8 @@
 //! The discrete-event engine that runs programs on a machine.
 //!
-//! `model` is the machine's state; `issue` and `transfer` implement the laws of all machines, `arbiter` and `hold` those that a
-//! machine file chooses. Programs see `cpu`; `meter` counts. `stationary` tests its series. `store_buffer` and `prefetch` are mechanisms that a machine may have. `events`, `copies`, `geometry`, `timing` and `random` are parts of
-//! these; `law` names the laws of all machines, for tests that break them.
+//! `model` is the machine's state and `thread` that of its threads; `issue` and `transfer` implement the laws of all machines, `arbiter` and
+//! `hold` those that a machine file chooses. Programs see `cpu`; `meter` counts, and `stationary` tests its series. `store_buffer` and
+//! `prefetch` are mechanisms that a machine may have. `law` breaks the laws, for tests.
 
 mod access;
 mod arbiter;
@@ -22,13 +22,15 @@ mod stationary;
 mod store_buffer;
 #[cfg(test)]
 mod tests;
+mod thread;
 mod timing;
 mod transfer;
 
 pub(crate) use cpu::{ALL, Backoff, Cpu, Line};
-#[cfg(test)]
-pub(crate) use law::Law;
 pub(crate) use meter::Meter;
-pub(crate) use model::{Model, Program};
+#[cfg(test)]
+pub(crate) use model::Law;
+pub(crate) use model::Model;
 pub(crate) use random::Random;
+pub(crate) use thread::Program;
 pub(crate) use timing::Timing;

@@ -18,102 +18,32 @@ use super::cpu::Mailbox;
 use super::events::{Event, Events};
 use super::geometry::Geometry;
 use super::hold::Holds;
-use super::law::Law;
 use super::line::{LineState, Stage};
 use super::meter::Meter;
 use super::random::Random;
-use super::store_buffer::Buffer;
+use super::thread::{Buffer, Core, Program, Role, Running, Thread, WaitsFor};
 use super::timing::{Picos, Timing};
 use crate::machine::{LineRules, Machine, Mechanisms};
-use std::future::Future;
-use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-/// A running program.
-pub(crate) type Program = Pin<Box<dyn Future<Output = ()>>>;
-
-/// What a thread waits for.
+/// A law of every machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum WaitsFor {
-    /// Nothing but its own work.
-    Nothing,
-    /// A line or a copy that its core has requested.
-    Fill,
-    /// Its core's port.
-    Port,
-    /// A change of its core's copy.
-    Change,
-    /// A far atomic.
-    FarAtomic,
-    /// The end of its store buffer.
-    Drain,
-    /// Room in its store buffer.
-    Room,
-    /// An answer to an addition that it posted.
-    Posted,
-}
-
-pub(super) struct Thread {
-    pub(super) core: u32,
-    /// The next thread of the same core.
-    pub(super) sibling: Option<u32>,
-    pub(super) access: Access,
-    pub(super) line: u32,
-    pub(super) waits_for: WaitsFor,
-    /// The number of its current access.
-    pub(super) order: u64,
-    /// The line and epoch of its reservation.
-    pub(super) reservation: Option<(u32, u64)>,
-    pub(super) role: Role,
-}
-
-/// What a thread of the engine is.
-pub(super) enum Role {
-    /// A hardware thread with a program.
-    Runs(Running),
-    /// What makes the buffered stores of this thread, beside its program.
-    Drains(u32),
-}
-
-/// A program and its state.
-pub(super) struct Running {
-    pub(super) mailbox: Rc<Mailbox>,
-    program: Program,
-    /// Whether it is a worker, which ends with the run; a reader need not.
-    is_worker: bool,
-    /// Whether the program has ended.
-    pub(super) has_ended: bool,
-    pub(super) buffer: Buffer,
-}
-
-impl Thread {
-    /// Whether it executes instructions now. `spin`: the period of a loop without a pause.
-    fn works(&self, now: Picos, spin: Picos) -> bool {
-        let Role::Runs(running) = &self.role else { return false };
-        let is_busy = match self.waits_for {
-            WaitsFor::Nothing => true,
-            WaitsFor::Change => matches!(self.access, Access::LoadChanged { period, .. } if period <= spin),
-            _ => false,
-        };
-        is_busy && !running.has_ended && running.mailbox.pauses_until.get() <= now
-    }
-
-    /// The hardware thread: itself, or the one whose stores it makes.
-    pub(super) fn hardware(&self, itself: u32) -> u32 {
-        match self.role {
-            Role::Runs(_) => itself,
-            Role::Drains(of) => of,
-        }
-    }
-}
-
-#[derive(Default)]
-pub(super) struct Core {
-    /// The first of its threads.
-    pub(super) first: Option<u32>,
-    /// The lines that it has requested.
-    pub(super) requested: Vec<u32>,
+pub(crate) enum Law {
+    /// If a core owns a line, no other core has a copy.
+    OneOwner,
+    /// No write is lost.
+    NoLostWrite,
+    /// No write is invented.
+    NoInventedWrite,
+    /// Every access gets a reply.
+    EveryReply,
+    /// Time never goes back.
+    MonotonicTime,
+    /// Buffered stores reach their lines in program order.
+    StoreOrder,
+    /// A load finds its own thread's buffered stores.
+    Forwarding,
 }
 
 /// The state of a run.
@@ -142,7 +72,7 @@ pub(crate) struct Model {
     order: u64,
     /// The law that a test breaks, and the opportunities so far.
     #[cfg(test)]
-    pub(crate) broken: Option<super::law::Law>,
+    pub(crate) broken: Option<Law>,
     #[cfg(test)]
     pub(super) opportunities: u64,
     /// Workers that have not ended.

@@ -15,66 +15,11 @@
 //! forwarded, and locked instructions drain the buffer. P. Sewell and others, "x86-TSO", 2010. Arm Architecture Reference Manual, `ST<OP>`:
 //! the atomics that return no value.
 
-use super::access::{Access, Reply, merge};
+use super::access::{Access, Reply};
 use super::arbiter::{Request, RequestKind};
 use super::events::Event;
-use super::law::Law;
-use super::model::{Model, Role, Running, WaitsFor};
-use std::collections::VecDeque;
-
-/// The buffer of one hardware thread.
-#[derive(Debug, Default)]
-pub(super) struct Buffer {
-    /// The oldest first.
-    stores: VecDeque<Store>,
-    /// Posted additions that the home has not answered.
-    posted: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Store {
-    line: u32,
-    access: Access,
-    /// Numbers in program order, for the tests' check.
-    #[cfg_attr(not(test), expect(dead_code, reason = "checked only by tests"))]
-    number: u64,
-}
-
-/// What a buffer has of some bits of a line.
-enum Found {
-    Nothing,
-    Part,
-    /// The value; only those bits are valid.
-    All(u64),
-}
-
-impl Buffer {
-    fn find(&self, line: u32, mask: u64) -> Found {
-        let (mut value, mut covered) = (0, 0);
-        for store in self.stores.iter().filter(|store| store.line == line) {
-            match store.access {
-                Access::Store { mask, value: new } => {
-                    value = merge(value, mask, new);
-                    covered |= mask;
-                }
-                // What it will add to is not known.
-                _ => return Found::Part,
-            }
-        }
-        match covered & mask {
-            0 => Found::Nothing,
-            all if all == mask => Found::All(value),
-            _ => Found::Part,
-        }
-    }
-}
-
-#[cfg(test)]
-impl Buffer {
-    pub(super) fn is_ordered(&self) -> bool {
-        self.stores.iter().map(|store| store.number).is_sorted()
-    }
-}
+use super::model::{Law, Model};
+use super::thread::{Found, Role, Running, Store, WaitsFor};
 
 impl Model {
     fn running(&mut self, thread: u32) -> Option<&mut Running> {

@@ -13,10 +13,10 @@
 
 use super::arbiter::{Request, RequestKind};
 use super::events::Event;
-use super::law::Law;
 use super::line::Stage;
-use super::model::{Model, WaitsFor};
+use super::model::{Law, Model};
 use super::prefetch::NOBODY;
+use super::thread::WaitsFor;
 use super::timing::Picos;
 use crate::machine::{Distance, Fill, Monitor};
 

@@ -9,7 +9,7 @@
 use super::build::{job, machine};
 use super::data::{MatrixIs, PublishedMachine, PublishedRow};
 use super::laws::Laws;
-use super::{Kind, Pattern, Reach};
+use super::{Group, Kind, Pattern, Reach};
 use crate::{Machine, Relax, Workload, simulate};
 
 /// Where the transfer times come from.
@@ -47,6 +47,18 @@ impl PublishedMachine {
         let anchor = if self.far_additions { None } else { self.anchor() };
         let own = (self.matrix_is == MatrixIs::Own).then_some(Transfers::Matrix);
         anchor.map(|(number, row)| Transfers::Row { number, row }).or(own)
+    }
+
+    /// Its rows of two and more threads, with their groups; without the row that its transfer times come from.
+    pub fn contended(&self) -> impl Iterator<Item = (Group, PublishedRow)> {
+        let machine = machine(self);
+        let known = self.transfers().and_then(Transfers::number);
+        let is_asked = move |(number, row): &(usize, PublishedRow)| row.threads > 1 && known != Some(*number);
+        self.rows().enumerate().filter(is_asked).filter_map(move |(_, row)| {
+            let reach = Reach::of(&machine, &job(self, &row));
+            let pattern = Pattern::of(row.workload)?;
+            Some((Group { pattern, reach }, row))
+        })
     }
 
     /// The row of additions with the fewest threads that are on several cores; of those with as many, the one with the least other work.

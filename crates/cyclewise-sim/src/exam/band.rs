@@ -1,10 +1,7 @@
 //! How far the published figure may be from a prediction: a band, from held-out rows of machines of the same class.
 
-use super::data::PublishedMachine;
-use super::laws::Class;
-use super::learn::{self, Learned};
-use super::{Group, Pattern, Reach};
-use crate::{Machine, Workload};
+use super::Group;
+use super::class::Class;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -122,59 +119,9 @@ fn quantile(values: &[(f64, f64)], share: f64) -> f64 {
     sorted.last().map_or(f64::NAN, |(value, _)| *value)
 }
 
-/// The band of the model's prediction of a workload on a machine, from published machines like it that were held out. `None`
-/// means that predictions are refused: nothing like it was held out, or what was held out is too far off to say anything.
-///
-/// Like it are machines of its family, which it has by itself or by the name of a published machine. Its transfer times must have been fitted
-/// to contended rows, as those of held-out machines were, unless only predictions for it are compared with each other
-/// ([`relative_band`]): the scale of its transfer times is then in both.
-///
-/// A machine with more than twice the cores of the largest held-out one, or with more
-/// sockets than any, is like none of them. The band is for elapsed time for an operation, with laws that were learned from other
-/// machines; laws that were fitted to the machine's own rows may do better, but nothing held out says so.
-#[must_use]
-pub fn band(machine: &Machine, workload: Workload, reach: Reach) -> Option<Band> {
-    let is_fitted = machine.fitted.iter().any(|key| key.starts_with("latency."));
-    let knows_transfers = is_fitted || !machine.held_out.is_empty();
-    relative_band(machine, workload, reach).filter(|_| knows_transfers)
-}
-
-/// The band of a prediction that is compared with others for the same machine; see [`band`].
-#[must_use]
-pub fn relative_band(machine: &Machine, workload: Workload, reach: Reach) -> Option<Band> {
-    let pattern = Pattern::of(workload)?;
-    let by_name = || {
-        let published = super::data::machines().into_iter().find(|m| m.name == machine.name);
-        published.map(|m| m.family)
-    };
-    let class = Class::Family(machine.family.clone().or_else(by_name)?);
-    let (class, learned) = first_learned([class], &learn::learned())?;
-    let (mut cores, mut sockets) = (0, 0);
-    for member in learn::learners().iter().filter(|m| class.has(m)) {
-        cores = cores.max(member.topology.cores());
-        sockets = sockets.max(member.topology.sockets);
-    }
-    if machine.topology.cores() > 2 * cores || machine.topology.sockets > sockets {
-        return None;
-    }
-    learned.band(Group { pattern, reach }).filter(Band::is_good)
-}
-
-/// The first class that something was learned for.
-pub(super) fn first_learned(classes: impl IntoIterator<Item = Class>, all: &[Learned]) -> Option<(Class, Learned)> {
-    classes.into_iter().find_map(|class| {
-        let found = all.iter().find(|learned| learned.class == class.name());
-        found.map(|learned| (class.clone(), learned.clone()))
-    })
-}
-
-/// The classes of a published machine, the narrowest first.
-pub(super) fn classes_of(machine: &PublishedMachine) -> [Class; 2] {
-    [Class::Family(machine.family.clone()), Class::Isa(machine.isa.clone())]
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::{Pattern, Reach};
     use super::*;
 
     const GROUP: Group = Group {

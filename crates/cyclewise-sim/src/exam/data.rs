@@ -1,7 +1,5 @@
 //! The published figures: `data/contended.toml` and `data/matrices.toml`.
 
-use super::anchor::Transfers;
-use super::{Group, Pattern, Reach, build};
 use crate::machine::Latency;
 use crate::{Placement, Relax, Topology, Workload};
 use serde::Deserialize;
@@ -122,18 +120,6 @@ impl PublishedMachine {
                 parallel_ns: at(&curve.parallel_ns, i),
                 ns: curve.ns[i],
             })
-        })
-    }
-
-    /// Its rows of two and more threads, with their groups; without the row that its transfer times come from.
-    pub fn contended(&self) -> impl Iterator<Item = (Group, PublishedRow)> {
-        let machine = build::machine(self);
-        let known = self.transfers().and_then(Transfers::number);
-        let is_asked = move |(number, row): &(usize, PublishedRow)| row.threads > 1 && known != Some(*number);
-        self.rows().enumerate().filter(is_asked).filter_map(move |(_, row)| {
-            let reach = Reach::of(&machine, &build::job(self, &row));
-            let pattern = Pattern::of(row.workload)?;
-            Some((Group { pattern, reach }, row))
         })
     }
 

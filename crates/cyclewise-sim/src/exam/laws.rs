@@ -1,7 +1,5 @@
 //! The laws that are learned for a class of machines: who is next, how long an owner stays, and how requests travel.
 
-use super::data::PublishedMachine;
-use super::learn::{LEAST_FAMILIES, LEAST_MACHINES};
 use crate::Machine;
 use crate::machine::{Arbiter, Cap, Distance, Fill, FirstAccess, Hold, Queue, Rmw};
 use serde::{Deserialize, Serialize};
@@ -235,62 +233,6 @@ impl Space {
             downgrade_share: self.downgrade_share[downgrade],
             far_share: self.far_share[far],
             fill: self.fill[fill],
-        }
-    }
-}
-
-/// The class of a machine: its family where enough machines were learned from, or else its instruction set.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Class {
-    /// Machines with the same kind of interconnect and atomics.
-    Family(String),
-    /// Machines with the same instruction set.
-    Isa(String),
-}
-
-impl Class {
-    /// Its name in files and tables.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Family(name) | Self::Isa(name) => name,
-        }
-    }
-
-    /// The class of that name.
-    #[must_use]
-    pub fn named(name: &str, learners: &[PublishedMachine]) -> Self {
-        if learners.iter().any(|machine| machine.isa == name) {
-            Self::Isa(name.to_owned())
-        } else {
-            Self::Family(name.to_owned())
-        }
-    }
-
-    /// What is left out with a machine: the machine of a family, the family of an instruction set.
-    #[must_use]
-    pub fn unit<'a>(&self, machine: &'a PublishedMachine) -> &'a str {
-        match self {
-            Self::Family(_) => &machine.name,
-            Self::Isa(_) => &machine.family,
-        }
-    }
-
-    /// How many units it needs to learn from.
-    #[must_use]
-    pub const fn least_units(&self) -> usize {
-        match self {
-            Self::Family(_) => LEAST_MACHINES,
-            Self::Isa(_) => LEAST_FAMILIES,
-        }
-    }
-
-    /// Whether a machine is in it.
-    #[must_use]
-    pub fn has(&self, machine: &PublishedMachine) -> bool {
-        match self {
-            Self::Family(family) => machine.family == *family,
-            Self::Isa(isa) => machine.isa == *isa,
         }
     }
 }

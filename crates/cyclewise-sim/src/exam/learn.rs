@@ -10,21 +10,15 @@
 
 use super::anchor::anchored;
 use super::band::{self, Band, HeldOut};
+use super::class::Class;
 use super::data::{PublishedMachine, PublishedRow};
-use super::laws::{Class, Laws, Space};
+use super::laws::{Laws, Space};
 use super::search::Scores;
 use super::split::{Half, half};
 use super::{Group, data};
 use crate::stats::mean;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A family needs this many machines to learn from, so that one can be held out. Of two, each is predicted by the other alone: machines of a
-/// family are taken to be alike.
-pub const LEAST_MACHINES: usize = 2;
-
-/// An instruction set needs this many families, which need not be alike.
-pub const LEAST_FAMILIES: usize = 3;
 
 /// What a class learned.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -12,14 +12,15 @@
 mod anchor;
 mod band;
 mod build;
+pub mod class;
 pub mod data;
 mod group;
 mod history;
-mod kind;
 pub mod laws;
 pub mod learn;
 mod markdown;
 pub mod matrix;
+mod prediction;
 mod report;
 mod search;
 pub mod split;
@@ -27,8 +28,8 @@ pub mod split;
 mod tests;
 
 pub use anchor::Transfers;
-pub use band::{Band, MOST_SPREAD, SHARE, band, relative_band};
-pub use group::{Group, Pattern, Reach};
+pub use band::{Band, MOST_SPREAD, SHARE};
+pub use group::{Group, Kind, Pattern, Reach};
 pub use history::{PastResult, results};
-pub use kind::Kind;
+pub use prediction::{band, relative_band};
 pub use report::{ExamRow, Examination, KindResult, Refusal, run};

@@ -1,12 +1,12 @@
 //! The examination: predicts every contended row of the examined half, or refuses it with the reason.
 
 use super::anchor::anchored;
-use super::band::{self, Band};
+use super::band::Band;
+use super::class::Class;
 use super::data::{PublishedMachine, PublishedRow};
-use super::laws::Class;
 use super::learn::{self, HeldOutRow, Learned};
 use super::split::{Half, half};
-use super::{Group, Kind, data};
+use super::{Group, Kind, data, prediction};
 use crate::Relax;
 use crate::stats::median;
 
@@ -197,7 +197,7 @@ pub fn run() -> Examination {
 
 /// The rows of a machine.
 pub(super) fn examine(machine: &PublishedMachine, learned: &[Learned]) -> Vec<ExamRow> {
-    let class = band::first_learned(band::classes_of(machine), learned);
+    let class = prediction::first_learned(prediction::classes_of(machine), learned);
     let built = class.as_ref().and_then(|(_, learned)| anchored(machine, &learned.laws));
     let row = |(group, published): (Group, PublishedRow)| {
         let (simulated, verdict) = match &class {

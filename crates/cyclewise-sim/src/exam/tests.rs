@@ -1,7 +1,8 @@
 //! EXAMINATION.md is up to date, and what is learned and examined can be wrong and is then seen.
 
+use super::class::Class;
 use super::data::{Curve, PublishedMachine};
-use super::laws::{Class, Laws, Probe, Space};
+use super::laws::{Laws, Probe, Space};
 use super::learn::{self, classes, learn};
 use super::report::examine;
 use super::*;

@@ -1,6 +1,6 @@
 //! The machine before its laws are searched: costs from one-thread rows, and the simplest laws.
 
-use super::{FitError, Isa, Measurements};
+use super::measured::{FitError, Isa, Measurements};
 use crate::machine::{Arbiter, Cost, FailedCas, FirstAccess, Hold, Home, Latency, LineRules, Queue, Rmw};
 use crate::{Machine, Workload};
 

@@ -1,7 +1,7 @@
 //! The laws to try: each candidate is an arbiter, a hold, a probe share, a place for read-modify-writes and a store buffer, and belongs to
 //! the family of its kinds.
 
-use super::MeasuredRow;
+use super::measured::MeasuredRow;
 use crate::machine::{Arbiter, Cap, Distance, Hold, Queue, Rmw};
 use crate::{Machine, Topology, Workload};
 

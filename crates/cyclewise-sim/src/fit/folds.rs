@@ -4,7 +4,7 @@
 //! is what another primitive does on it. So a fold is the rows of one workload, if at least three workloads are measured; with fewer,
 //! a fold would leave nothing to learn from, and is one row.
 
-use super::MeasuredRow;
+use super::measured::MeasuredRow;
 use crate::Workload;
 
 /// The folds of some rows, by their numbers; rows with one thread are in none.

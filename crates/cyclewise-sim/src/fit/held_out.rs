@@ -5,9 +5,9 @@
 
 use super::candidates::{self, Family, shows_the_arbiter, shows_the_store_buffer};
 use super::folds::{folds, others};
+use super::measured::{Fit, FittedRow, Law, MeasuredRow};
 use super::search::{Score, choose, kinds_as_good};
 use super::table::{SCALES, Table, Tried};
-use super::{Fit, FittedRow, Law, MeasuredRow};
 use crate::Machine;
 use crate::machine::{HeldOut, Latency};
 

@@ -3,8 +3,8 @@
 //! The search has short runs: hundreds of candidates are ranked, and what a longer run would add is the same for all of them. What is
 //! reported and what bands come from has the length that every other prediction has ([`Table::predicted`]).
 
-use super::MeasuredRow;
 use super::candidates::Candidate;
+use super::measured::MeasuredRow;
 use crate::{Job, Length, Machine, simulate};
 use std::collections::BTreeMap;
 

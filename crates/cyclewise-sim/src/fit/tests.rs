@@ -1,7 +1,9 @@
 //! Fitted machines, and rejected measurements.
 
+use super::base::{ALU_CYCLES, JITTER};
 use super::*;
-use crate::machine::{Arbiter, Hold, MAX_CPUS, Queue, Rmw};
+use crate::machine::{Arbiter, Hold, Latency, MAX_CPUS, Queue, Rmw};
+use crate::{Job, Machine, Placement, Relax, Topology, simulate};
 use std::sync::OnceLock;
 
 fn measured(rows: &[(Workload, u32, f64)]) -> Measurements {

@@ -10,7 +10,7 @@
 //! The policy's counters are on their own line in this model; in the library they are next to the word.
 
 use super::lock::queue::{LOCK, Lock};
-use super::{Expected, LOW, Memory, Start, low, start};
+use super::setup::{Expected, LOW, Memory, Start, low, start};
 use crate::engine::{ALL, Backoff, Cpu, Line};
 use crate::workload::{Job, Relax};
 

@@ -1,6 +1,6 @@
 //! One counter that every thread increments, each program in its own way.
 
-use super::{Expected, Memory, Start, counts_operations, start};
+use super::setup::{Expected, Memory, Start, counts_operations, start};
 use crate::engine::{Cpu, Line};
 use crate::workload::{Job, Relax};
 

@@ -7,7 +7,7 @@
 //! Linux 5.2, `lib/lockref.c`; 893a7d32e8e0, the retry limit. `cyclewise::refs::lockref::Bounded`.
 
 use super::queued::{LOCK, Queued};
-use super::{Expected, LOW, Memory, Start, low, start};
+use super::setup::{Expected, LOW, Memory, Start, low, start};
 use crate::engine::{ALL, Backoff, Cpu};
 use crate::workload::{Job, Relax, Workload};
 

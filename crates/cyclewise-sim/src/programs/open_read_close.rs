@@ -10,7 +10,8 @@
 
 use super::lockref::LockRef;
 use super::queued::Queued;
-use super::{Expected, LOW, Lines, Memory, Start, low, refcount, start};
+use super::refcount;
+use super::setup::{Expected, LOW, Lines, Memory, Start, low, start};
 use crate::engine::{Cpu, Line};
 use crate::workload::{Job, Relax, Workload};
 

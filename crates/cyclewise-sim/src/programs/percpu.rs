@@ -1,6 +1,6 @@
 //! One counter per thread, each on its own line, incremented by a plain load and store.
 
-use super::{Expected, Lines, Memory, Start, counts_operations, start};
+use super::setup::{Expected, Lines, Memory, Start, counts_operations, start};
 use crate::engine::{ALL, Cpu};
 use crate::workload::Job;
 

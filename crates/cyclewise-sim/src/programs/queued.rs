@@ -7,7 +7,7 @@
 //! # References
 //! Linux 5.2, `kernel/locking/qspinlock.c`.
 
-use super::{LOW, Lines, Memory};
+use super::setup::{LOW, Lines, Memory};
 use crate::engine::{Cpu, Line};
 use crate::workload::{Job, Relax};
 

@@ -1,6 +1,6 @@
 //! A thread that only reads the first line, again each time its copy is invalidated: false sharing.
 
-use super::{Start, start};
+use super::setup::{Start, start};
 use crate::engine::{ALL, Cpu, Line};
 use crate::workload::Relax;
 

@@ -8,7 +8,7 @@
 //! # References
 //! Linux 5.1, `lib/refcount.c`; `cyclewise::refs::{refcount, rcuref}`.
 
-use super::{Expected, LOW, Memory, Start, low, start};
+use super::setup::{Expected, LOW, Memory, Start, low, start};
 use crate::engine::{Backoff, Cpu, Line};
 use crate::workload::{Job, Relax};
 

@@ -3,7 +3,7 @@
 //! # References
 //! J. Mellor-Crummey and M. Scott, "Algorithms for scalable synchronization on shared-memory multiprocessors", 1991.
 
-use super::super::{Expected, LOW, Lines, Memory, Start, start};
+use super::super::setup::{Expected, LOW, Lines, Memory, Start, start};
 use super::Section;
 use crate::engine::{Cpu, Line};
 use crate::workload::{Job, Relax};

@@ -6,7 +6,7 @@ pub(super) mod test_and_set;
 pub(super) mod ticket;
 
 use super::queued::Queued;
-use super::{Expected, Memory, Start, counts_operations, start};
+use super::setup::{Expected, Memory, Start, counts_operations, start};
 use crate::engine::{ALL, Cpu, Line};
 use crate::workload::Job;
 

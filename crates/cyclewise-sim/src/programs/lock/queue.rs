@@ -12,7 +12,7 @@
 //! library hands the lock over, and that is left out. The library's lock without other data has its bits and its tail in
 //! two words of one line, and its release is a store; a line here has one word.
 
-use super::super::{LOW, Lines, Memory};
+use super::super::setup::{LOW, Lines, Memory};
 use crate::engine::{Backoff, Cpu, Line};
 use crate::workload::{Job, Relax};
 

@@ -1,7 +1,7 @@
 //! The test-and-set lock, which exchanges until the lock was free, and the test-and-test-and-set lock, which loads until the lock
 //! is free before each exchange.
 
-use super::super::{Expected, Memory, Start, start};
+use super::super::setup::{Expected, Memory, Start, start};
 use super::Section;
 use crate::engine::{Backoff, Cpu, Line};
 use crate::workload::{Job, Relax, Workload};

@@ -3,7 +3,7 @@
 //! # References
 //! Linux 2.6.25 to 4.1, `arch/x86/include/asm/spinlock.h`.
 
-use super::super::{Expected, Memory, Start, start};
+use super::super::setup::{Expected, Memory, Start, start};
 use super::Section;
 use crate::engine::{Cpu, Line};
 use crate::workload::{Job, Relax};
