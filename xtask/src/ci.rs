@@ -1,8 +1,8 @@
 //! `cargo xtask ci`: every check a change must pass, in the order in which they are cheapest to fail.
 
+use crate::cargo::{cargo, succeeds};
 use crate::{Outcome, api, features, licences, tidy};
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// One check.
@@ -150,19 +150,9 @@ impl Step {
         match self.kind {
             Kind::Own(check) => check(root),
             Kind::Cargo(arguments, environment) => {
-                // The cargo that started this program, so that both use the same toolchain.
-                let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-                let mut command = Command::new(cargo);
-                command.args(arguments).current_dir(root).stdin(Stdio::null());
-                command.envs(environment.iter().copied());
                 println!("    {}cargo {}", assignments(environment), arguments.join(" "));
-                match command.status() {
-                    Ok(status) => status.success(),
-                    Err(error) => {
-                        eprintln!("ci: cargo did not start: {error}; install Rust 1.95 or newer");
-                        false
-                    }
-                }
+                let mut command = cargo(root);
+                succeeds(command.args(arguments).envs(environment.iter().copied()), "ci")
             }
         }
     }

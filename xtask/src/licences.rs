@@ -1,8 +1,8 @@
 //! The licence of every package that ours are built from is one that both MIT and Apache-2.0 users can take.
 
+use crate::cargo::metadata;
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 /// What a package may be under; of a choice one has to be here, of a conjunction all.
 const TAKEN: &[&str] = &[
@@ -22,7 +22,7 @@ const TARGETS: &[&str] = &["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gn
 
 /// Checks the packages of the workspace at `root`, and prints those that do not pass; true where all do.
 pub(crate) fn run(root: &Path) -> bool {
-    let (packages, problems) = match metadata(root) {
+    let (packages, problems) = match metadata(root, TARGETS.iter().flat_map(|target| ["--filter-platform", target])) {
         Ok(metadata) => check(&metadata),
         Err(why) => (0, vec![why]),
     };
@@ -32,24 +32,6 @@ pub(crate) fn run(root: &Path) -> bool {
     let verdict = if problems.is_empty() { "passed" } else { "FAILED" };
     println!("licences: {verdict}: {packages} packages, {} failures", problems.len());
     problems.is_empty()
-}
-
-/// What cargo says of the workspace and of everything that it is built from.
-fn metadata(root: &Path) -> Result<Value, String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command.args(["metadata", "--locked", "--format-version", "1"]);
-    command.args(TARGETS.iter().flat_map(|target| ["--filter-platform", target]));
-    let output = command
-        .current_dir(root)
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| format!("cargo did not start: {error}; install Rust 1.95 or newer"))?;
-    if !output.status.success() {
-        return Err(format!("cargo metadata: {}; its own message is above", output.status));
-    }
-    serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo metadata: {error}"))
 }
 
 /// How many packages there are, and a line on each whose licence is not taken.

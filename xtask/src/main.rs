@@ -1,6 +1,7 @@
 //! The house's own checks: `cargo xtask ci`, and the parts of it that can be run alone.
 
 mod api;
+mod cargo;
 mod ci;
 mod features;
 mod install_c;

@@ -3,9 +3,9 @@
 //! Stable rustdoc writes it where it is told to act as a nightly. Each version of Rust may change the format, and the reader
 //! in `Cargo.toml` knows one: with another version nothing is compared.
 
+use crate::cargo::{cargo, metadata, succeeds};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 /// What the reader knows; Rust 1.95 writes it.
 const FORMAT: u64 = 57;
@@ -43,10 +43,7 @@ pub(super) fn read(root: &Path) -> Result<Documented, String> {
         "allow",
     ]);
     command.env("RUSTC_BOOTSTRAP", "1").env("CARGO_TARGET_DIR", &target);
-    let status = command
-        .status()
-        .map_err(|error| format!("cargo did not start: {error}"))?;
-    if !status.success() {
+    if !succeeds(&mut command, "api") {
         return Err("rustdoc failed; its own message is above".to_owned());
     }
     let path = target.join("doc").join(format!("{PACKAGE}.json"));
@@ -80,13 +77,7 @@ pub(crate) fn docs_rs(root: &Path) -> bool {
     command
         .env("RUSTC_BOOTSTRAP", "1")
         .env("CARGO_TARGET_DIR", target.join("api"));
-    match command.status() {
-        Ok(status) => status.success(),
-        Err(error) => {
-            println!("docs.rs: cargo did not start: {error}");
-            false
-        }
-    }
+    succeeds(&mut command, "docs.rs")
 }
 
 /// The items, without what the compiler implements for every type: `tests/auto_traits.rs` of the library has that.
@@ -99,11 +90,7 @@ fn lines(json: &Path) -> Result<String, String> {
 
 /// The target directory, and the library's version.
 fn workspace(root: &Path) -> Result<(PathBuf, String), String> {
-    let mut command = cargo(root);
-    command.args(["metadata", "--locked", "--no-deps", "--format-version", "1"]);
-    let output = command.stderr(Stdio::inherit()).output();
-    let output = output.map_err(|error| format!("cargo did not start: {error}"))?;
-    let metadata: Value = serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo metadata: {error}"))?;
+    let metadata = metadata(root, ["--no-deps"])?;
     let packages = metadata["packages"].as_array().map_or(&[][..], Vec::as_slice);
     let version = packages
         .iter()
@@ -114,11 +101,4 @@ fn workspace(root: &Path) -> Result<(PathBuf, String), String> {
         (Some(target), Some(version)) => Ok((target.into(), version.to_owned())),
         _ => Err(format!("cargo metadata does not name {PACKAGE}")),
     }
-}
-
-/// The cargo that started this program, at `root`.
-fn cargo(root: &Path) -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root).stdin(Stdio::null());
-    command
 }

@@ -4,10 +4,10 @@
 mod combinations;
 mod table;
 
+use crate::cargo::{cargo, metadata, succeeds};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
 
 /// The package whose features are checked.
 const PACKAGE: &str = "cyclewise";
@@ -61,19 +61,12 @@ fn compiles(root: &Path, features: &Features) -> bool {
     ];
     let mut command = cargo(root);
     command.args(arguments).arg(&features).args(["--", "-D", "warnings"]);
-    match command.status() {
-        Ok(status) => status.success(),
-        Err(error) => {
-            println!("features: cargo did not start: {error}; install Rust 1.95 or newer");
-            false
-        }
-    }
+    succeeds(&mut command, "features")
 }
 
 /// The features of the package, from its manifest.
 fn implied(root: &Path) -> Result<Implied, String> {
-    let output = output(cargo(root).args(["metadata", "--locked", "--no-deps", "--format-version", "1"]))?;
-    let metadata = serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo metadata: {error}"))?;
+    let metadata = metadata(root, ["--no-deps"])?;
     features_in(&metadata).ok_or_else(|| format!("cargo metadata names no features of {PACKAGE}"))
 }
 
@@ -102,23 +95,6 @@ fn features_in(metadata: &Value) -> Option<Implied> {
 fn joined(features: &Features) -> String {
     let names: Vec<_> = features.iter().map(String::as_str).collect();
     names.join(",")
-}
-
-/// The cargo that started this program, so that both use the same toolchain.
-fn cargo(root: &Path) -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root).stdin(Stdio::null());
-    command
-}
-
-fn output(command: &mut Command) -> Result<Output, String> {
-    let output = command.stderr(Stdio::inherit()).output();
-    let output = output.map_err(|error| format!("cargo did not start: {error}; install Rust 1.95 or newer"))?;
-    if output.status.success() {
-        Ok(output)
-    } else {
-        Err(format!("{command:?}: {}; its own message is above", output.status))
-    }
 }
 
 #[cfg(test)]

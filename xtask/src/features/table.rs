@@ -3,7 +3,8 @@
 //! A row is "| \`name\` | what it turns on | \`package\`, \`package\` |", and a dash stands for none. Packages are those of
 //! `cargo tree --edges normal`, without ours.
 
-use super::{Implied, PACKAGE, TABLE, cargo, output};
+use super::{Implied, PACKAGE, TABLE};
+use crate::cargo::{cargo, output};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -85,8 +86,7 @@ fn tree(root: &Path, feature: &str) -> Result<Packages, String> {
         feature,
     ]);
     command.args(["--edges", "normal", "--prefix", "none", "--format", "{p}"]);
-    let output = output(&mut command)?;
-    Ok(packages(&String::from_utf8_lossy(&output.stdout)))
+    Ok(packages(&String::from_utf8_lossy(&output(&mut command)?)))
 }
 
 fn packages(tree: &str) -> Packages {

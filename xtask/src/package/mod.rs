@@ -9,9 +9,9 @@ mod metadata;
 mod tarball;
 
 use crate::Outcome;
+use crate::cargo::{cargo, succeeds};
 use metadata::Metadata;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use tarball::Tarball;
 
 /// Runs it on the workspace at `root`.
@@ -45,9 +45,7 @@ pub(crate) fn run(root: &Path, options: &[String]) -> Result<Outcome, String> {
         let problems = match Tarball::read(&target.join(file)) {
             Ok(tarball) => {
                 println!("package: {}: {}", package.name, tarball.size());
-                let mut problems = package.problems();
-                problems.extend(tarball.problems(root));
-                problems
+                tarball.problems(root)
             }
             Err(why) => vec![why],
         };
@@ -80,18 +78,5 @@ fn packed_and_built(root: &Path, target: &Path, metadata: &Metadata) -> bool {
     command
         .env("CARGO_TARGET_DIR", target)
         .env("CARGO_PROFILE_DEV_DEBUG", "0");
-    match command.status() {
-        Ok(status) => status.success(),
-        Err(error) => {
-            println!("package: cargo did not start: {error}");
-            false
-        }
-    }
-}
-
-/// The cargo that started this program, at `root`.
-fn cargo(root: &Path) -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root).stdin(Stdio::null());
-    command
+    succeeds(&mut command, "package")
 }

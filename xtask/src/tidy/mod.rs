@@ -19,10 +19,8 @@ mod names;
 mod one_wrapper;
 mod private_words;
 mod reasons;
-mod retired;
 mod soundness;
 mod source;
-mod stubs;
 mod syscalls;
 mod test_only;
 #[cfg(test)]
@@ -53,9 +51,7 @@ const RULES: &[Rule] = &[
     one_wrapper::RULE,
     private_words::RULE,
     reasons::RULE,
-    retired::RULE,
     soundness::RULE,
-    stubs::RULE,
     syscalls::RULE,
     unsafety::RULE,
 ];
