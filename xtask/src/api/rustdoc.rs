@@ -80,7 +80,7 @@ pub(crate) fn docs_rs(root: &Path) -> bool {
     succeeds(&mut command, "docs.rs")
 }
 
-/// The items, without what the compiler implements for every type: `tests/auto_traits.rs` of the library has that.
+/// The items, without what the compiler implements for every type: `tests/api/auto_traits.rs` of the library has that.
 fn lines(json: &Path) -> Result<String, String> {
     let builder = public_api::Builder::from_rustdoc_json(json);
     let items = builder.omit_blanket_impls(true).omit_auto_trait_impls(true).build();

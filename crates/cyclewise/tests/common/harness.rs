@@ -23,13 +23,16 @@ const HANG_S: u32 = 3600;
 
 /// Runs the checks that the arguments ask for, and exits. The checks may kill their process, and change anything in it.
 pub fn run(checks: &[Check]) -> ! {
-    run_as(checks, |_, check| {
-        in_child_for(HANG_S, check).map_err(|end| format!("{end:?}"))
-    })
+    run_as(checks, in_a_child)
 }
 
 /// Runs a check, given its name as well; `Err` describes the failure.
 pub type Runner = fn(&'static str, fn()) -> Result<(), String>;
+
+/// The runner of [`run`].
+pub fn in_a_child(_: &'static str, check: fn()) -> Result<(), String> {
+    in_child_for(HANG_S, check).map_err(|end| format!("{end:?}"))
+}
 
 /// Runs the checks with `runner`.
 pub fn run_as(checks: &[Check], runner: Runner) -> ! {
@@ -52,17 +55,57 @@ pub fn skip(reason: &str) -> ! {
     libtest_mimic::run(&arguments, Vec::new()).exit()
 }
 
-/// Ends a program whose checks need membarrier(2), where the kernel or a sandbox lacks it.
-pub fn need_membarrier() {
+/// The checks of a module, or none where they cannot run: then the reason is printed, except into a list.
+pub fn unless(missing: Option<&str>, checks: &'static [Check]) -> &'static [Check] {
+    let Some(reason) = missing else {
+        return checks;
+    };
+    if !Arguments::from_args().list {
+        let module = checks[0].0.rsplit_once("::").unwrap().0;
+        println!("skipped: {module}: {reason}");
+    }
+    &[]
+}
+
+/// Why checks that need membarrier(2) cannot run: the kernel or a sandbox lacks it.
+pub fn no_membarrier() -> Option<&'static str> {
     // SAFETY: queries the supported commands.
-    if unsafe { libc::syscall(libc::SYS_membarrier, 0, 0, 0) } <= 0 {
-        skip("no membarrier(2) here");
+    let commands = unsafe { libc::syscall(libc::SYS_membarrier, 0, 0, 0) };
+    (commands <= 0).then_some("no membarrier(2) here")
+}
+
+/// Why checks that install filters cannot run: an emulator or a sandbox does not allow that.
+pub fn no_filters() -> Option<&'static str> {
+    (!super::filter::are_allowed()).then_some("seccomp filters are refused here")
+}
+
+/// Why checks that trace a child cannot run.
+pub fn no_tracing() -> Option<&'static str> {
+    (!super::child::may_trace()).then_some("ptrace is refused here")
+}
+
+/// Why checks cannot run under `.ci/asan`, where that is the case.
+pub fn under_asan(reason: &'static str) -> Option<&'static str> {
+    super::sanitizer::is_asan().then_some(reason)
+}
+
+/// Why checks that fork beside other threads cannot run.
+pub const EMULATED: Option<&str> = if cfg!(target_arch = "x86_64") {
+    None
+} else {
+    Some("this may be an emulator, whose children hang if it had other threads")
+};
+
+/// Ends a program whose checks all need membarrier(2).
+pub fn need_membarrier() {
+    if let Some(reason) = no_membarrier() {
+        skip(reason);
     }
 }
 
-/// Ends a program whose checks install filters, where an emulator or a sandbox does not allow that.
+/// Ends a program whose checks all install filters.
 pub fn need_filters() {
-    if !super::filter::are_allowed() {
-        skip("seccomp filters are refused here");
+    if let Some(reason) = no_filters() {
+        skip(reason);
     }
 }

@@ -17,6 +17,10 @@ mod key_pages;
 #[cfg(target_arch = "x86_64")]
 mod key_refusals;
 #[cfg(target_arch = "x86_64")]
+mod key_safe;
+#[cfg(target_arch = "x86_64")]
+mod key_stress;
+#[cfg(target_arch = "x86_64")]
 mod key_text;
 #[cfg(target_arch = "x86_64")]
 mod key_torn;
@@ -43,6 +47,8 @@ fn main() {
             key_fork_inside::CHECKS,
             key_pages::CHECKS,
             key_refusals::CHECKS,
+            key_safe::CHECKS,
+            key_stress::CHECKS,
             key_text::CHECKS,
             key_torn::CHECKS,
             uprobes::CHECKS,

@@ -35,7 +35,7 @@ fn again(test: &str) -> bool {
         .output();
     let cannot_start = match &output {
         Err(e) => e.raw_os_error() == Some(libc::ENOEXEC),
-        // As in tests/percpu.rs.
+        // As in tests/percpu/backends.rs.
         Ok(output) => output.status.code() == Some(127) && output.stdout.is_empty() && output.stderr.is_empty(),
     };
     if cannot_start {

@@ -85,7 +85,7 @@
 //!
 //! # References
 //! Linux `include/linux/refcount.h`, `lib/refcount.c`, `drivers/misc/lkdtm/refcount.c` (whose tests are in
-//! `tests/refcount_lkdtm.rs`); Documentation/core-api/refcount-vs-atomic.rst.
+//! `tests/refcount/lkdtm.rs`); Documentation/core-api/refcount-vs-atomic.rst.
 
 mod counter;
 mod decrement;

@@ -1,0 +1,105 @@
+//! The hook is process state, so each action is tested in its own process.
+
+use cyclewise::refs::Refcount;
+use cyclewise::refs::refcount::{Action, Event, Misuse, misuses, on_misuse};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Output};
+
+/// Runs one of the tests below in a new process, with `ACTION` set.
+fn alone(test: &str) -> Output {
+    let mut program = Command::new(std::env::current_exe().unwrap());
+    program.args(["--exact", &format!("hook::{test}"), "--nocapture", "--test-threads=1"]);
+    program.env("ACTION", "1").output().unwrap()
+}
+
+fn is_alone() -> bool {
+    std::env::var_os("ACTION").is_some()
+}
+
+/// Under an emulator a program cannot start another.
+fn can_start_programs() -> bool {
+    let can = Command::new(std::env::current_exe().unwrap()).arg("--list").output();
+    let can = can.is_ok_and(|o| o.status.success());
+    if !can {
+        println!("skipped: this program cannot be started from itself, under an emulator of another architecture");
+    }
+    can
+}
+
+fn print(misuse: &Misuse) {
+    eprintln!("told: {misuse}");
+}
+
+#[test]
+fn a_function_is_told_who_and_where() {
+    if is_alone() {
+        on_misuse(Action::Call(print));
+        let count = Refcount::new(0);
+        let line = line!() + 1;
+        count.inc();
+        let address = (&raw const count).addr();
+        eprintln!("expected: {address:#x} at {}:{line}:", file!());
+        on_misuse(Action::Count);
+        count.inc();
+        eprintln!(
+            "counted: {} {}",
+            misuses(Event::AddUseAfterFree),
+            misuses(Event::AddOverflow)
+        );
+        return;
+    }
+    if !can_start_programs() {
+        return;
+    }
+    let output = alone("a_function_is_told_who_and_where");
+    let text = String::from_utf8(output.stderr).unwrap();
+    let line = |start: &str| {
+        text.lines()
+            .find_map(|l| l.strip_prefix(start))
+            .unwrap_or_else(|| panic!("{text}"))
+    };
+    let (address, place) = line("expected: ").split_once(" at ").unwrap();
+    let told = line("told: ");
+    assert!(
+        told.contains(&format!("at {address} incremented from zero; use after free")),
+        "{text}"
+    );
+    assert!(told.contains(place), "{text}");
+    assert_eq!(text.matches("told: ").count(), 1, "{text}");
+    assert_eq!(line("counted: "), "1 1");
+}
+
+#[test]
+fn abort_ends_the_process() {
+    if is_alone() {
+        on_misuse(Action::Abort);
+        Refcount::new(1).dec();
+        eprintln!("alive");
+        return;
+    }
+    if !can_start_programs() {
+        return;
+    }
+    let output = alone("abort_ends_the_process");
+    assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{output:?}");
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("alive"));
+}
+
+#[test]
+fn a_function_that_panics_leaves_the_count_saturated() {
+    if is_alone() {
+        on_misuse(Action::Call(|misuse| panic!("{misuse}")));
+        let count = Refcount::new(Refcount::MAX);
+        assert!(std::panic::catch_unwind(|| count.inc()).is_err());
+        eprintln!("saturated: {}", count.is_saturated());
+        return;
+    }
+    if !can_start_programs() {
+        return;
+    }
+    let output = alone("a_function_that_panics_leaves_the_count_saturated");
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("saturated: true"),
+        "{output:?}"
+    );
+}
