@@ -11,7 +11,7 @@
 
 use crate::memory::{boxed, free};
 use crate::refusal::{Refused, answer, cw_refusal};
-use crate::sys::errno;
+use crate::sys::{errno, stop};
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
 use core::mem::{ManuallyDrop, MaybeUninit, forget, transmute};
@@ -27,6 +27,9 @@ pub struct cw_masked_lock {
     /// The owner's.
     guard: UnsafeCell<MaybeUninit<MaskedGuard<'static, ()>>>,
 }
+
+const NOT_TAKEN: &[u8] =
+    b"cyclewise: cw_masked_lock_unlock by a thread that has not taken the lock: it is unlocked where it was taken; the process is aborted\n";
 
 /// The longest wait of one try; then the owner is looked for again.
 const LIMIT: Duration = Duration::from_secs(1);
@@ -148,15 +151,20 @@ unsafe fn locked_within(lock: *mut cw_masked_lock, limit: Option<Duration>) -> b
     taken
 }
 
-/// Releases the lock, then the hold; handlers of signals that arrived meanwhile run before this returns. Release.
+/// Releases the lock, then the hold; handlers of signals that arrived meanwhile run before this returns. Release. The thread that took
+/// the lock calls it, which a coroutine's may not be: on another, and without the lock, the process is aborted with a line.
 ///
 /// # Safety
-/// The calling thread has the lock, and Safety 2.
+/// Safety 2.
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_masked_lock_unlock(lock: *mut cw_masked_lock) {
     // SAFETY: Safety 2.
-    let place = unsafe { of(lock) }.guard.get();
+    let lock = unsafe { of(lock) };
+    if !lock.masked.__is_callers() {
+        stop::stop(NOT_TAKEN);
+    }
+    let place = lock.guard.get();
     // SAFETY: only the owner uses the place (Safety 3).
     let guard = unsafe { place.read() };
     // SAFETY: written when the lock was taken, and read once.

@@ -26,6 +26,10 @@ const HEAD: &str = "\
  * pthread_exit(3) or by a C++ exception ends the process with a line on stderr. One that leaves by longjmp(3) is not noticed, and what the
  * library had begun stays half done: undefined behaviour.
  *
+ * Jumps: a signal handler of the program's own may leave by siglongjmp(3) where it interrupts the program's code or an inline
+ * read-modify-write, key test, cw_mask_hold or cw_mask_release; a hold stays as it is, which cw_mask_is_held tells. Out of a called
+ * function, and out of a handler of cw_signal_on's, it may not: what had begun stays half done, and the thread held.
+ *
  * Inner functions: cw_clock_segments, cw_ticks_sequence, cw_mask_offset, cw_mask_replay and those whose names end in _called are for the
  * inline functions. Programs do not call them, and they may change with the layout that they ask for.
  *

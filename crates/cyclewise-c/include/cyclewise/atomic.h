@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Atomic operations on words, whose LOCK prefixes the library patches away while the process has one thread.
  *
+ * An elided read-modify-write orders nothing for other processes, the kernel or devices, seq_cst or not. Where a protocol with one of them
+ * needs a full fence (the flags of an io_uring's ring, queues in shared memory), use C11's fence, which is no site, and C11's atomics.
+ *
  * A word is a plain integer, so `n++` beside cw_inc_u32(&n) compiles, and loses updates without a word. A struct of one member keeps it from
  * being taken for a number, as cw_refcount_t does; ThreadSanitizer reports it; in C++ cyclewise::atomic (atomic.hpp) has no plain access.
  *
@@ -41,8 +44,8 @@
  * across it. While it is elided no other CPU runs this process. Loads and stores are compiler barriers as C11's are. Nothing
  * here is volatile: the compiler may merge or drop what it may of C11's, which is loads.
  *
- * Not for memory that another process, the kernel or a device also accesses, nor to order such accesses: eliding considers
- * this process's threads only. Use C11's atomics there, and C11's fence, which is no site. Addresses must be aligned: elsewhere x86 locks the bus, or faults.
+ * Not for memory that another process, the kernel or a device also accesses, nor to order such accesses, as said first. Addresses must be
+ * aligned: elsewhere x86 locks the bus, or faults.
  *
  * References: Linux Documentation/atomic_t.txt, Documentation/atomic_bitops.txt; C11, 7.17. */
 #ifndef CW_ATOMIC_H

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /* cyclewise::atomic<T>: std::atomic<T> whose read-modify-writes have LOCK prefixes that the library patches away.
  *
+ * One that is patched orders nothing for other processes, the kernel or devices, seq_cst or not: use std::atomic and its fence there.
+ *
  * Header only, C++11 on. Every member of std::atomic is there, and those of its specializations for integers, pointers and, in
  * C++20, floating point; wait and notify in C++20. Names, results, orders, constexpr constructors, alignment and layout are
  * std::atomic's: an object holds one, and nothing else.
@@ -22,8 +24,6 @@
  * Memory ordering. Each member is ordered as std::atomic's is by its argument; those without a result are std::memory_order_relaxed
  * unless told otherwise, those with one seq_cst. On x86-64 each read-modify-write is a full barrier while LOCK is in force, and a
  * compiler barrier in any case.
- *
- * Not for memory that other processes, the kernel or devices access: see <cyclewise/atomic.h>.
  *
  * References: C++20, [atomics.types.generic]; GCC, __has_unique_object_representations. */
 #ifndef CYCLEWISE_ATOMIC_HPP

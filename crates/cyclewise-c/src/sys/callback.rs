@@ -7,18 +7,16 @@
 //! # Safety
 //! 1. The C library's `pthread_setcancelstate` writes one integer where it is given a place. It only changes a word of the thread,
 //!    also in a signal handler.
-//! 2. write(2) reads as many bytes as it is told.
-#![expect(unsafe_code, reason = "pthread_setcancelstate, write")]
+#![expect(unsafe_code, reason = "pthread_setcancelstate")]
 
-use core::ffi::{c_int, c_void};
+use super::stop::stop;
+use core::ffi::c_int;
 
 unsafe extern "C" {
     fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
-    fn write(file: c_int, bytes: *const c_void, count: usize) -> isize;
 }
 
 const DISABLE: c_int = 1; // PTHREAD_CANCEL_DISABLE of glibc and of musl
-const STDERR: c_int = 2;
 const LINE: &[u8] =
     b"cyclewise: a callback left by pthread_exit or an exception: callbacks return; the process is aborted\n";
 
@@ -39,8 +37,6 @@ struct Returns;
 
 impl Drop for Returns {
     fn drop(&mut self) {
-        // SAFETY: the bytes of the line (Safety 2).
-        unsafe { write(STDERR, LINE.as_ptr().cast(), LINE.len()) };
-        std::process::abort();
+        stop(LINE);
     }
 }

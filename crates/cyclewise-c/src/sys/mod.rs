@@ -2,3 +2,4 @@
 
 pub(crate) mod callback;
 pub(crate) mod errno;
+pub(crate) mod stop;

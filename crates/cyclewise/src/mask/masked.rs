@@ -229,6 +229,14 @@ impl<T: ?Sized> Masked<T> {
         self.lost().is_some()
     }
 
+    /// Whether the calling thread is the owner.
+    #[doc(hidden)]
+    #[inline]
+    pub fn __is_callers(&self) -> bool {
+        // Relaxed: only the thread itself stores its name, or takes it away.
+        self.owner.load(Relaxed) == fork::me()
+    }
+
     /// Releases the value in place of a guard that was forgotten.
     ///
     /// Ordering: Release; pairs with the Acquire in `lock`.

@@ -65,7 +65,7 @@ use crate::sys::affinity::{self, CpuSet};
 use crate::sys::{membarrier, proc_task};
 use core::sync::atomic::Ordering;
 
-/// Confined mode is in force while this exists.
+/// Confined mode is in force while this exists. [`leave`] ends it where the guard was forgotten.
 ///
 /// Dropping it leaves the mode; [`check`] then says whether the confinement held. If leaving fails, the mode stays in
 /// force, as [`state`](super::state()) shows, and [`enter`] returns a new guard to retry with.

@@ -47,6 +47,10 @@ const HIDDEN: &[(&str, &str)] = &[
         "as Signals::on; the trait is unsafe, and an address is only looked up",
     ),
     (
+        "pub fn __is_callers(&self) -> bool {",
+        "the C interface: whether the thread that unlocks has the lock",
+    ),
+    (
         "pub fn __is_lost(&self) -> bool {",
         "reads the owner's name and asks the kernel for it",
     ),

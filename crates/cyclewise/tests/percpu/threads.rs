@@ -239,3 +239,35 @@ fn destructors_of_a_threads_words_use_per_cpu_data() {
     println!("{}", backend());
     assert_eq!((HITS.sum(), COUNTER.sum()), (5 * THREADS, 5 * THREADS as i64));
 }
+
+/// No drop, no way back: the thread stays on its CPU and cannot enter again. Others are as they were. (The twin is the drop above.)
+#[test]
+fn a_forgotten_pinned_is_refused_again_and_stays_on_its_cpu() {
+    use cyclewise::error::Refusal;
+    use cyclewise::percpu::Pinned;
+    // SAFETY: takes nothing.
+    let cpu = unsafe { libc::sched_getcpu() } as u32;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // SAFETY: nothing here uses GS, now or later.
+            let pinned = match unsafe { Pinned::enter(cpu) } {
+                Ok(pinned) => pinned,
+                Err(refusal) => return println!("skipped: {refusal}"),
+            };
+            std::mem::forget(pinned);
+            // SAFETY: nothing here uses GS; the call is refused.
+            let again = unsafe { Pinned::enter(cpu) }.unwrap_err();
+            assert!(matches!(again, Refusal::GsInUse { .. }), "{again}");
+            // SAFETY: all zeroes are an empty set.
+            let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+            // SAFETY: writes a set of this size.
+            let rc = unsafe { libc::sched_getaffinity(0, size_of_val(&set), &raw mut set) };
+            // SAFETY: reads the set.
+            assert_eq!((rc, unsafe { libc::CPU_COUNT(&set) }), (0, 1));
+        });
+    });
+    // SAFETY: nothing here uses GS.
+    if let Err(refusal) = unsafe { Pinned::enter(cpu) } {
+        println!("skipped: {refusal}");
+    }
+}
