@@ -4,14 +4,12 @@
 //! `FILE:LINE: RULE: what is wrong; FIX`. Every rule has a test that feeds it a small tree it must accept and one it
 //! must refuse, so that a rule that has stopped biting is noticed.
 
-mod allowance;
 mod architecture;
 mod asm;
 mod changelog;
-mod direction;
+mod circle;
 mod doubles;
 mod formats;
-mod layers;
 mod length;
 mod manifest;
 mod module_doc;
@@ -39,11 +37,10 @@ struct Rule {
 }
 
 const RULES: &[Rule] = &[
-    allowance::RULE,
     architecture::RULE,
     asm::RULE,
     changelog::RULE,
-    direction::RULE,
+    circle::RULE,
     doubles::RULE,
     formats::RULE,
     length::RULE,

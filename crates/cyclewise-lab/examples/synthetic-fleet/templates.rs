@@ -11,7 +11,7 @@ const FILES: [&str; 4] = [
     "records/2026-11-21-epyc-genoa-kvm.json",
     "records/2026-11-23-epyc-turin-kvm.json.gz",
     "records/2026-11-22-xeon-emerald-rapids-kvm.json.gz",
-    "crates/cyclewise-lab/src/stats/tests/data/zen3-noisy.json.gz",
+    "crates/cyclewise-bench/src/stats/tests/data/zen3-noisy.json.gz",
 ];
 
 /// Reads the templates.

@@ -18,6 +18,27 @@ fn stamps_go_forward() {
     assert!(b >= a);
 }
 
+#[test]
+fn an_instruction_has_the_bytes_of_its_encoding_and_two_have_twice_as_many() {
+    let words: &'static words::Plain = Box::leak(Box::new(words::Plain::new()));
+    let one = crate::runner::code_bytes(move || words.inc(0)).unwrap();
+    let two = crate::runner::code_bytes(move || {
+        words.inc(0);
+        words.inc(0);
+    })
+    .unwrap();
+    // INC of a word by a register: REX, opcode, ModRM, and a byte more for some registers. LDR, ADD, STR.
+    let expected = if cfg!(target_arch = "x86_64") { 3..=4 } else { 12..=12 };
+    if cfg!(debug_assertions) {
+        // Without optimization only the minimum is known.
+        assert!(one >= *expected.start() && two >= one, "{one} and {two}");
+        return;
+    }
+    assert!(expected.contains(&one), "{one}");
+    assert_eq!(two, 2 * one);
+    assert_eq!(crate::runner::code_bytes(|| ()), None);
+}
+
 mod width;
 
 #[cfg(target_arch = "x86_64")]

@@ -3,6 +3,18 @@
 use crate::error::{Error, Result};
 use crate::record::Guest;
 
+/// What the package of the guest says, as the command says it.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn error(error: cyclewise_guest::error::Error) -> Error {
+    use cyclewise_guest::error::Kind;
+    match error.kind {
+        Kind::Usage => Error::usage(error.message),
+        Kind::Unsupported => Error::unsupported(error.message),
+        Kind::Failed | Kind::Interrupted => Error::check(error.message),
+    }
+    .in_one_line()
+}
+
 /// Runs a guest to find out; what it says of rows and cases is left empty.
 ///
 /// # Errors
@@ -13,8 +25,8 @@ pub(crate) fn examine() -> Result<Guest> {
     use cyclewise_guest::vm::Kvm;
     /// An emulator needs milliseconds.
     const LIMIT: std::time::Duration = std::time::Duration::from_secs(2);
-    let mut kvm = Kvm::new(LIMIT).map_err(Error::of_guest)?;
-    let provenance = Provenance::of_kvm(&mut kvm).map_err(Error::of_guest)?;
+    let mut kvm = Kvm::new(LIMIT).map_err(error)?;
+    let provenance = Provenance::of_kvm(&mut kvm).map_err(error)?;
     Ok(of_provenance(&provenance))
 }
 

@@ -1,13 +1,13 @@
 //! Files of /proc and /sys that are mangled.
 
 use super::doctor::{self, Inputs};
-use super::fake::Tree;
-use super::{cpu_topology, cpuinfo, topology};
+use super::fake::{self, Tree};
+use super::{cpu_topology, topology};
 use crate::mangle::{Owes, hold};
 
 /// Files of a guest's /proc and /sys, and of a hybrid CPU's.
 const KERNEL: &[(&str, &str)] = &[
-    ("/proc/cpuinfo", cpuinfo::tests::X86),
+    ("/proc/cpuinfo", fake::X86),
     (
         "/proc/stat",
         "cpu  9 1 2 300 4 0 0 5 0 0\ncpu0 4 0 1 150 2 0 0 2 0 0\ncpu1 5 1 1 150 2 0 0 3 0 0\nintr 5 0\n",

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// The schema this build writes.
-pub const SCHEMA: &str = "cyclewise.plan/1";
+pub const SCHEMA: &str = super::PLAN_SCHEMA;
 
 /// The name of the file in the plan's folder.
 pub const FILE: &str = "plan.json";

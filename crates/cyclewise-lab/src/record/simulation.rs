@@ -24,7 +24,7 @@ use cyclewise_sim::{Job, Length, Machine, Outcome, Placement, Relax, Start, Work
 use serde::{Deserialize, Serialize};
 
 /// The schema this build writes.
-pub const SCHEMA: &str = "cyclewise.simulation/1";
+pub const SCHEMA: &str = super::SIMULATION_SCHEMA;
 
 /// The maximum number of points: a day's work for a hundred cores, so more are probably a mistake.
 pub const MOST_POINTS: usize = 10_000_000;

@@ -1,40 +1,17 @@
-//! The lab's only system calls: one wrapper for each, safe but for `process::fork`, whose child may do little.
+//! The system calls that only experiments and checks make; the others are the instrument's.
 
-pub mod affinity;
 pub(crate) mod auxv;
 pub mod channel;
-pub(crate) mod clock;
 pub(crate) mod creation;
 mod dlsym;
-pub(crate) mod errno;
 pub(crate) mod file;
-pub(crate) mod file_size;
 pub(crate) mod futex;
-pub(crate) mod interrupt;
-mod ioctl;
 pub(crate) mod kvm;
-pub(crate) mod limits;
 pub(crate) mod membarrier;
-pub(crate) mod memfd;
-mod mmap;
 pub(crate) mod percpu;
-pub(crate) mod perf;
-mod perf_ibs;
-mod perf_open;
-pub(crate) mod perf_probe;
-pub(crate) mod perf_record;
-pub(crate) mod perf_ring;
-pub(crate) mod perf_sampling;
-pub(crate) mod process;
-pub(crate) mod procfs;
 pub(crate) mod protect;
 pub(crate) mod rseq;
 pub(crate) mod shared_atomics;
-pub(crate) mod signal;
-pub(crate) mod signal_mask;
-pub(crate) mod spawn;
-pub(crate) mod stdout;
-pub(crate) mod terminal;
-pub(crate) mod thread;
-pub(crate) mod usage;
 pub(crate) mod vdso;
+
+pub use cyclewise_bench::sys::*;

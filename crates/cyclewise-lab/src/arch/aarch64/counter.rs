@@ -7,8 +7,8 @@
 //! The bodies write registers only.
 #![expect(unsafe_code, reason = "naked functions")]
 
-use super::body::body;
 use crate::arch::Body;
+use cyclewise_bench::body;
 
 /// The variants in the order of the table.
 pub const BODIES: [Body; 2] = [

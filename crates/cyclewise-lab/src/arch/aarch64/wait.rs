@@ -10,8 +10,8 @@
 //! The bodies touch nothing; the event register is this CPU's, and spurious events are allowed.
 #![expect(unsafe_code, reason = "naked functions")]
 
-use super::body::body;
 use crate::arch::Body;
+use cyclewise_bench::body;
 
 /// The variants in the order of the table.
 pub const BODIES: [Body; 4] = [

@@ -18,8 +18,8 @@
 //! [`lacks`] names by SIGILL.
 #![expect(unsafe_code, reason = "naked functions")]
 
-use super::body::body;
 use crate::arch::Body;
+use cyclewise_bench::body;
 
 /// A [`Body`] of pairs, with what runs between them. Registers: w9 = 1 is a lock that is held, w8 and w10 are what was found.
 macro_rules! pair {

@@ -73,7 +73,7 @@ fn the_headers_operations_are_sites_and_c11s_are_not() {
             "inc" | "c11_inc" | "fetch_add" | "c11_fetch_add" => 1,
             _ => 2,
         };
-        let start = body.four_times as usize;
+        let start = body.function(Length::FourTimes) as usize;
         // SAFETY: text of this program, mapped and not written meanwhile (1).
         let code = unsafe { std::slice::from_raw_parts(start as *const u8, 512) };
         let mut decoder = Decoder::with_ip(64, code, start as u64, DecoderOptions::NONE);

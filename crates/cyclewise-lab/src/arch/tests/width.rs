@@ -94,7 +94,7 @@ mod decoded {
 
     /// The accesses of memory of each copy in the loop of U copies; they are the same in all.
     fn accesses(body: &Body) -> Vec<Instruction> {
-        let at = body.once as usize as u64;
+        let at = body.function(Length::Once) as usize as u64;
         let mut bytes = vec![0; 8 << 10];
         let mut memory = std::fs::File::open("/proc/self/mem").unwrap();
         memory.seek(SeekFrom::Start(at)).unwrap();
@@ -206,7 +206,9 @@ mod decoded {
     fn widths(body: &Body) -> Vec<usize> {
         let all = body.run(Length::Once, 0, &mut Arena::new()) as usize;
         let mut memory = std::fs::File::open("/proc/self/mem").unwrap();
-        memory.seek(SeekFrom::Start(body.once as usize as u64)).unwrap();
+        memory
+            .seek(SeekFrom::Start(body.function(Length::Once) as usize as u64))
+            .unwrap();
         let mut bytes = vec![0; all + 256];
         let n = memory.read(&mut bytes).unwrap();
         let code = bytes[..n]

@@ -9,10 +9,8 @@
 //!
 //! # Safety
 //! The bodies read the arena's first word and write registers only; edx shifted left twice by 32 is zero.
-#![expect(unsafe_code, reason = "naked functions")]
-
-use super::body::body;
 use crate::arch::Body;
+use cyclewise_bench::body;
 
 /// The variants in the order of the table.
 pub const BODIES: [Body; 7] = [

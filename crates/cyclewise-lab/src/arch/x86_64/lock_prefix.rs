@@ -8,16 +8,11 @@
 //!
 //! # Safety
 //! Each body writes the arena's first word only.
-#![expect(unsafe_code, reason = "naked functions")]
-
-use super::body::body;
 use crate::arch::Body;
+use cyclewise_bench::body;
 
 /// The loop alone: DEC and a taken branch.
-pub const EMPTY: Body = Body {
-    copies: 0,
-    ..body!("empty", 0, [], [])
-};
+pub const EMPTY: Body = body!("empty", 0, [], []);
 
 /// The variant that the lab checks itself with.
 pub const LOCK_INC64: Body = body!("lock-inc64", 32, [], ["lock inc qword ptr [rsi]"]);

@@ -9,12 +9,12 @@
 //! # Safety
 //! Pushes and pops are balanced; the direction and trap flags are restored to what they were on entry. `two-stores` writes
 //! the arena's first word.
-#![expect(unsafe_code, reason = "naked functions and inline assembly")]
+#![allow(unsafe_code, reason = "inline assembly of its tests")]
 
-use super::body::body;
 use crate::arch::Body;
 #[cfg(test)]
 use core::arch::asm;
+use cyclewise_bench::body;
 
 /// The variants in the order of the table.
 pub const BODIES: [Body; 9] = [

@@ -8,10 +8,8 @@
 //!
 //! # Safety
 //! The bodies touch nothing.
-#![expect(unsafe_code, reason = "naked functions")]
-
-use super::body::body;
 use crate::arch::Body;
+use cyclewise_bench::body;
 
 /// The variants in the order of the table.
 pub(crate) const BODIES: [Body; 1] = [body!("pause", 4, [], ["pause"])];

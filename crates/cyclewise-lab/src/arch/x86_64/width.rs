@@ -14,10 +14,8 @@
 //!
 //! # Safety
 //! Each body writes the arena's first 16 bytes only; `loads8` reads the word behind its first cache line.
-#![expect(unsafe_code, reason = "naked functions")]
-
-use super::body::body;
 use crate::arch::Body;
+use cyclewise_bench::body;
 
 /// A [`Body`] of pairs, with what runs between them. Registers: ecx = 1 is a lock that is held; r8 = 0 is one that is free, since
 /// a MOV of an immediate of 16 bits would stall some decoders.

@@ -3,7 +3,7 @@
 use super::program::Program;
 use super::way::{Counted, Launch, Way};
 use crate::command::cli::By;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::sampling::{self, Overhead};
 use crate::sys::interrupt;
 use cyclewise_locks::emulator;
@@ -26,7 +26,7 @@ impl Way for ByCounter {
         // What an emulator cannot run as it is, the kernel does not let an ordinary user sample either.
         emulator::check_program(&program.named, super::emulator::ARCH, None)
             .map(drop)
-            .map_err(Error::of_locks)
+            .map_err(super::error)
     }
 
     fn run(&self, launch: &Launch<'_>) -> Result<Counted> {

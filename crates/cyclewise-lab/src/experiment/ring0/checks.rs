@@ -1,6 +1,7 @@
 //! What a guest's instructions do, for the record: every case and every row, run once.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::machine::guest;
 use crate::machine::guest::of_provenance;
 use crate::record::guest::{Guest, GuestCase, GuestRow, Outcome};
 use cyclewise_guest::case::Verdict;
@@ -20,7 +21,7 @@ pub(super) fn run(
     let kind = provenance.kind;
     let mut cases = Vec::new();
     for case in family.cases() {
-        let verdict = check(machine, features, case).map_err(Error::of_guest)?;
+        let verdict = check(machine, features, case).map_err(guest::error)?;
         let (result, why) = outcome(kind, case.payload.name, verdict);
         cases.push(GuestCase {
             name: case.payload.name.to_string(),
@@ -31,7 +32,7 @@ pub(super) fn run(
     }
     let mut rows = Vec::new();
     for payload in family.payloads() {
-        let verdict = try_once(machine, features, payload).map_err(Error::of_guest)?;
+        let verdict = try_once(machine, features, payload).map_err(guest::error)?;
         rows.push(row(payload, kind, outcome(kind, payload.name, verdict)));
     }
     Ok(Guest {

@@ -5,6 +5,7 @@
 
 use crate::arch::Length;
 use crate::error::{Error, Result};
+use crate::machine::guest;
 use crate::record::Variant;
 use crate::runner::{Loops, Sample, Sampler};
 use crate::sys::interrupt;
@@ -81,7 +82,7 @@ impl GuestSlope {
             let batch = self
                 .bench
                 .run(length as usize, self.iterations, &interrupt::asked)
-                .map_err(Error::of_guest)?;
+                .map_err(guest::error)?;
             if self.bench.is_kept(batch) {
                 self.counts.kept.set(self.counts.kept.get() + 1);
                 return Ok(batch);

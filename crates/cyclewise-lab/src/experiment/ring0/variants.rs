@@ -4,6 +4,7 @@ use super::checks;
 use super::slope::{Counts, GuestSlope};
 use crate::error::{Error, Result};
 use crate::experiment::{Mode, Options, index, left_out, pairs};
+use crate::machine::guest;
 use crate::record::Kind;
 use crate::runner::{Control, MissingVariant, Sampler, Setup, timer};
 use cyclewise_guest::batch::Bench;
@@ -102,8 +103,8 @@ static KINDS: &[(&str, Kind)] = &[
 /// # Errors
 /// Where no guest runs; and where an emulator runs it and nobody asked for this experiment.
 pub(super) fn setup(family: Family, options: &Options) -> Result<Setup> {
-    let mut kvm = Kvm::new(LIMIT).map_err(Error::of_guest)?;
-    let provenance = Provenance::of_kvm(&mut kvm).map_err(Error::of_guest)?;
+    let mut kvm = Kvm::new(LIMIT).map_err(guest::error)?;
+    let provenance = Provenance::of_kvm(&mut kvm).map_err(guest::error)?;
     if !provenance.kind.is_hardware() && !options.named {
         return Err(Error::unsupported(format!(
             "/dev/kvm is {}, so ring 0 has no costs here; run it where KVM has VMX or SVM, or name the experiment to check what the \
@@ -111,7 +112,7 @@ pub(super) fn setup(family: Family, options: &Options) -> Result<Setup> {
             provenance.kind
         )));
     }
-    let features = Features::of(&mut kvm).map_err(Error::of_guest)?;
+    let features = Features::of(&mut kvm).map_err(guest::error)?;
     let guest = checks::run(&mut kvm, &features, &provenance, family)?;
     let mut setup = Setup {
         notes: notes(family),
@@ -166,8 +167,8 @@ fn samplers(family: Family, features: &Features, shortest: f64, notes: &mut Vec<
 }
 
 fn sampler(payload: &'static Payload, shortest: f64, seed: u64, counts: &Rc<Counts>) -> Result<Box<dyn Sampler>> {
-    let guest = Guest::new(payload.apic, LIMIT).map_err(Error::of_guest)?;
-    let bench = Bench::new(guest, payload).map_err(Error::of_guest)?;
+    let guest = Guest::new(payload.apic, LIMIT).map_err(guest::error)?;
+    let bench = Bench::new(guest, payload).map_err(guest::error)?;
     Ok(Box::new(GuestSlope::new(bench, shortest, seed, Rc::clone(counts))?))
 }
 

@@ -10,7 +10,7 @@ use super::{Settings, analyse};
 use crate::record::Unit;
 use crate::record::fleet::{Member, Row};
 use crate::record::fleet_report::FleetReport;
-use crate::stats::Source;
+use crate::stats::random::Source;
 use std::sync::Arc;
 
 /// A fleet with known spreads. Each is the standard deviation of the logarithm.

@@ -152,7 +152,7 @@ fn fsgsbase(i: &Inputs) -> Line {
 mod tests {
     use super::*;
     use crate::machine::CpuInfo;
-    use crate::machine::cpuinfo::tests::AARCH64;
+    use crate::machine::fake::AARCH64;
     use crate::machine::fake::Tree;
 
     #[test]

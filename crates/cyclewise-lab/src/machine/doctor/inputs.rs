@@ -188,7 +188,7 @@ impl Inputs {
         let fs = tree.fs();
         Self {
             cpuinfo: CpuInfo::parse(&fs.text("/proc/cpuinfo").unwrap_or_default()),
-            cpuid: Some(crate::machine::cpuid::tests::kvm_guest()),
+            cpuid: Some(crate::machine::fake::kvm_guest()),
             stat: [fs.read("/proc/stat"), fs.read("/proc/stat")],
             fs,
             ..Self::nothing("x86_64")

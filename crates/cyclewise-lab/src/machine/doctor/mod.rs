@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn a_machine_whose_files_are_masked_is_not_called_lacking() {
         let masked = Inputs {
-            cpuid: Some(crate::machine::cpuid::tests::kvm_guest()),
+            cpuid: Some(crate::machine::fake::kvm_guest()),
             kvm: Ok(12),
             affinity: Some(vec![0, 1]),
             ..Inputs::nothing("x86_64")

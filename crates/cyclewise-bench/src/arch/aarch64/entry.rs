@@ -1,0 +1,59 @@
+//! Entering the kernel and a function, the dependent-add chain, and pairs of bodies that differ by exactly one percent.
+//!
+//! # References
+//! L. McVoy, C. Staelin, "lmbench", 1996 (null syscall); T. Downs, uarch-bench (calibration by an add chain).
+//!
+//! # Safety
+//! getppid (173) takes no argument and writes x0; calls are balanced by returns.
+#![expect(unsafe_code, reason = "naked functions")]
+
+use crate::arch::Body;
+
+/// The cheapest system call that does something: getppid.
+pub const GETPPID: Body = body!("getppid", 4, [], ["mov x8, #173", "svc #0"]);
+
+/// A call of a function that only returns.
+pub const FUNCTION_CALL: Body = body!("function-call", 32, [], ["bl 6f"], after [".p2align 4", "6:", "ret"]);
+
+/// One core cycle each.
+pub const ADD_CHAIN: Body = body!("add-chain", 128, ["mov x9, #1"], ["add x8, x8, x9"]);
+
+/// One hundred dependent adds.
+pub const ADDS_100: Body = body!("adds-100", 4, ["mov x9, #1"], [".rept 100", "add x8, x8, x9", ".endr"]);
+
+/// One hundred and one: exactly one percent slower.
+pub const ADDS_101: Body = body!("adds-101", 4, ["mov x9, #1"], [".rept 101", "add x8, x8, x9", ".endr"]);
+
+/// Two chains of a hundred adds, independent of each other: one hundred cycles, or more where only one runs at once.
+pub const CHAINS_100: Body = body!(
+    "chains-100",
+    1,
+    ["mov x9, #1"],
+    [".rept 100", "add x8, x8, x9", "add x10, x10, x9", ".endr"]
+);
+
+/// Two of a hundred and one: exactly one percent more of the same work.
+pub const CHAINS_101: Body = body!(
+    "chains-101",
+    1,
+    ["mov x9, #1"],
+    [".rept 101", "add x8, x8, x9", "add x10, x10, x9", ".endr"]
+);
+
+/// One hundred calls of a function with an exclusive read-modify-write.
+pub const RMW_CALLS_100: Body = body!(
+    "rmw-calls-100",
+    1,
+    [],
+    [".rept 100", "bl 6f", ".endr"],
+    after [".p2align 4", "6:", "ldaxr x9, [x1]", "add x9, x9, #1", "stlxr w10, x9, [x1]", "cbnz w10, 6b", "ret"]
+);
+
+/// One hundred and one: exactly one percent more of the same work.
+pub const RMW_CALLS_101: Body = body!(
+    "rmw-calls-101",
+    1,
+    [],
+    [".rept 101", "bl 6f", ".endr"],
+    after [".p2align 4", "6:", "ldaxr x9, [x1]", "add x9, x9, #1", "stlxr w10, x9, [x1]", "cbnz w10, 6b", "ret"]
+);

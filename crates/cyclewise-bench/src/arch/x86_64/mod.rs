@@ -1,0 +1,10 @@
+//! x86-64: the bodies and stamps.
+
+#[macro_use]
+mod body;
+pub mod entry;
+pub mod probe;
+mod program_counter;
+pub mod stamp;
+
+pub use program_counter::program_counter;

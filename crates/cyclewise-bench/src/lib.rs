@@ -1,0 +1,14 @@
+//! The instrument: times operations, says which variant is faster, and keeps what it measured in a record.
+//!
+//! Dependencies point down this list: [`runner`] measures with [`arch`], [`sys`] and [`machine`], judges with [`stats`] and fills a
+//! [`record`]. Nothing here knows an experiment or a page.
+
+#![deny(unsafe_code)]
+
+pub mod arch;
+pub mod error;
+pub mod machine;
+pub mod record;
+pub mod runner;
+pub mod stats;
+pub mod sys;

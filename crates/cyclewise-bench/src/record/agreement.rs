@@ -1,0 +1,182 @@
+//! Whether what an operation adds to nothing is what the other experiments' loops of the same operation cost.
+//!
+//! Both repeat the operation back to back, in different loops. Where they differ, one of the two is not that operation's cost:
+//! the loops' code lies at other addresses and has other jumps between copies, and a cost may depend on the number of
+//! copies.
+
+use super::matrix::{NOTHING, Operation, ticks_text};
+use super::{Experiment, Record};
+
+/// The share by which two loops may differ: where code lies moves a cost by some percent.
+const SHARE: f64 = 0.10;
+/// The least uncertainty of a loop's figure, for its digits: two decimals of a tick are enough.
+const LEAST: f64 = 0.1;
+
+/// A note on each experiment with a matrix: which rows agree, and which do not.
+pub fn note_agreement(record: &mut Record) {
+    let told: Vec<Option<String>> = record.experiments.iter().map(|e| agreement(e, record)).collect();
+    for (experiment, note) in record.experiments.iter_mut().zip(told) {
+        experiment.notes.extend(note);
+    }
+}
+
+fn agreement(e: &Experiment, record: &Record) -> Option<String> {
+    let matrix = e.matrix.as_ref()?;
+    let at = matrix.surroundings.iter().position(|s| s.name == NOTHING)?;
+    let compared: Vec<(bool, String)> = matrix
+        .operations
+        .iter()
+        .filter_map(|o| {
+            let cell = o.cells.get(at)?.as_ref()?;
+            let (figure, half) = loop_figure(o, record)?;
+            let allowed = cell.floor + half + cell.added.uncertainty() + SHARE * figure.abs();
+            let [experiment, variant] = o.loop_row.as_ref()?;
+            let own = ticks_text(cell.added.ticks, cell.floor.max(cell.added.uncertainty()));
+            let text = format!(
+                "{} {own}, {experiment}/{variant} {}",
+                o.name,
+                ticks_text(figure, half.max(LEAST))
+            );
+            Some(((cell.added.ticks - figure).abs() <= allowed, text))
+        })
+        .collect();
+    let differ: Vec<&str> = compared
+        .iter()
+        .filter(|(agrees, _)| !agrees)
+        .map(|(_, text)| text.as_str())
+        .collect();
+    let agree = compared.len() - differ.len();
+    match (compared.len(), differ.as_slice()) {
+        (0, _) => None,
+        (all, []) => Some(format!(
+            "back to back, all {all} operations that other experiments loop over cost the same there, within intervals and 10 %"
+        )),
+        (all, differ) => Some(format!(
+            "back to back, {agree} of {all} operations that other experiments loop over cost the same there, within intervals and \
+             10 %; loops of 32 and more copies and loops of {} differ here: {}",
+            matrix.copies,
+            differ.join("; ")
+        )),
+    }
+}
+
+/// The median of the row that loops over the operation, and half of its interval; `None` if it is not in the record or no
+/// cost.
+fn loop_figure(operation: &Operation, record: &Record) -> Option<(f64, f64)> {
+    let [experiment, variant] = operation.loop_row.as_ref()?;
+    let e = record.experiments.iter().find(|e| e.name == *experiment)?;
+    let v = e.variants.iter().find(|v| v.name == *variant && v.n > 0)?;
+    if v.linearity.as_ref().is_some_and(|l| l.linear == Some(false)) {
+        return None;
+    }
+    Some(match &v.headline {
+        Some(f) => {
+            let ends = f.ci95.map(|bound| bound.map_or(0.0, |b| (b - f.median).abs()));
+            (f.median, ends[0].max(ends[1]))
+        }
+        None => (v.median, (v.ci95[1] - v.ci95[0]) / 2.0),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::matrix::{Added, Cell, Matrix, Surrounding};
+    use crate::record::{Linearity, Variant};
+
+    /// One operation that adds `added` to nothing, and a row that costs `looped`.
+    fn record(added: f64, looped: f64) -> Record {
+        let cell = Cell {
+            added: Added {
+                ticks: added,
+                ci95: [Some(added - 0.05), Some(added + 0.05)],
+                ..Added::default()
+            },
+            floor: 0.1,
+            ..Cell::default()
+        };
+        let matrix = Matrix {
+            copies: 8,
+            surroundings: vec![Surrounding {
+                name: NOTHING.to_string(),
+                ..Surrounding::default()
+            }],
+            operations: vec![Operation {
+                name: "lock-inc64".to_string(),
+                loop_row: Some(["lock-prefix".to_string(), "lock-inc64".to_string()]),
+                cells: vec![Some(cell)],
+                ..Operation::default()
+            }],
+        };
+        let row = Variant {
+            name: "lock-inc64".to_string(),
+            n: 100,
+            median: looped,
+            ci95: [looped - 0.05, looped + 0.05],
+            ..Variant::default()
+        };
+        let loops = Experiment {
+            name: "lock-prefix".to_string(),
+            variants: vec![row],
+            ..Experiment::default()
+        };
+        let cells = Experiment {
+            name: "in-context".to_string(),
+            matrix: Some(matrix),
+            ..Experiment::default()
+        };
+        Record {
+            experiments: vec![loops, cells],
+            ..Record::default()
+        }
+    }
+
+    fn noted(mut record: Record) -> Option<String> {
+        note_agreement(&mut record);
+        assert!(record.experiments[0].notes.is_empty());
+        record.experiments[1].notes.pop()
+    }
+
+    #[test]
+    fn loops_that_agree_are_counted() {
+        assert!(noted(record(4.5, 4.4)).unwrap().contains("all 1 operations"));
+        // Below a tick the floor counts more than the share.
+        assert!(noted(record(0.1, 0.25)).unwrap().contains("all 1 operations"));
+    }
+
+    #[test]
+    fn loops_that_differ_are_named_with_both_figures() {
+        let note = noted(record(4.5, 7.0)).unwrap();
+        assert!(
+            note.contains("0 of 1") && note.contains("lock-inc64 4.50, lock-prefix/lock-inc64 7.00"),
+            "{note}"
+        );
+    }
+
+    #[test]
+    fn figures_have_the_digits_of_their_intervals() {
+        let mut wide = record(14.5, 27.0);
+        let cell = wide.experiments[1].matrix.as_mut().unwrap().operations[0].cells[0].as_mut();
+        cell.unwrap().floor = 3.5;
+        wide.experiments[0].variants[0].ci95 = [25.0, 29.0];
+        let note = noted(wide).unwrap();
+        assert!(note.contains("lock-inc64 14.5, lock-prefix/lock-inc64 27.0"), "{note}");
+        assert!(note.contains("copies and loops of 8 differ here"), "{note}");
+    }
+
+    #[test]
+    fn a_row_that_is_missing_or_no_cost_is_not_compared() {
+        let mut without = record(4.5, 7.0);
+        without.experiments.remove(0);
+        let mut e = without.experiments.remove(0);
+        assert_eq!(agreement(&e, &without), None);
+        e.matrix = None;
+        assert_eq!(agreement(&e, &record(4.5, 7.0)), None);
+        let mut bent = record(4.5, 7.0);
+        bent.experiments[0].variants[0].linearity = Some(Linearity {
+            linear: Some(false),
+            ..Linearity::default()
+        });
+        assert_eq!(noted(bent), None);
+    }
+}

@@ -1,0 +1,94 @@
+//! Tells what a text is, and reads what a fleet is made of.
+
+use super::skim::Skim;
+use super::{Checkup, Fault, Member, Names, ProblemKind, member};
+use crate::record::{self, doctor, load};
+
+/// A text that was read.
+pub enum Document {
+    /// A record.
+    Member(Box<Member>),
+    /// A doctor's report.
+    Checkup(Checkup),
+    /// A document of this program that is no part of a fleet: its schema.
+    Other(String),
+}
+
+impl Document {
+    /// Reads a text; `file` is its name below the folder.
+    ///
+    /// # Errors
+    /// What is wrong with the text: it is torn, of a newer version, contradicts itself, or belongs to something else.
+    pub fn parse(file: &str, text: &str, names: &Names) -> Result<Self, Fault> {
+        // Records are most of what is read: their schema comes first, so the text is not read twice.
+        if !text.starts_with(RECORD) {
+            match schema(text)? {
+                Some(schema) if schema == record::SCHEMA => {}
+                Some(schema) if schema == doctor::SCHEMA => return checkup(file, text),
+                Some(schema) if OTHERS.contains(&schema.as_str()) => return Ok(Self::Other(schema)),
+                Some(schema) => return Err(unknown(&schema)),
+                None => {
+                    return Err(Fault(
+                        ProblemKind::Foreign,
+                        "has no \"schema\", so it is not of cyclewise".into(),
+                    ));
+                }
+            }
+        }
+        let record: Skim = serde_json::from_str(text).map_err(|e| fault(&e))?;
+        if record.schema != record::SCHEMA {
+            return Err(unknown(&record.schema));
+        }
+        let member = member::of(file, record, names)?;
+        Ok(Self::Member(Box::new(member)))
+    }
+}
+
+/// How a record begins that this program wrote.
+const RECORD: &str = r#"{"schema":"cyclewise.record/1""#;
+
+/// Schemas of this program's other documents.
+const OTHERS: [&str; 4] = [
+    record::PLAN_SCHEMA,
+    record::SIMULATION_SCHEMA,
+    record::compare::SCHEMA,
+    record::fleet_report::SCHEMA,
+];
+
+fn schema(text: &str) -> Result<Option<String>, Fault> {
+    load::head_schema(text).map_err(|e| {
+        if text.trim_start().starts_with('{') || text.trim().is_empty() {
+            fault(&e)
+        } else {
+            Fault(ProblemKind::Foreign, "is not JSON".to_owned())
+        }
+    })
+}
+
+fn unknown(schema: &str) -> Fault {
+    let known = [record::SCHEMA, doctor::SCHEMA];
+    if known.iter().any(|known| load::is_newer(schema, known)) {
+        return Fault(
+            ProblemKind::Version,
+            format!("has schema {schema}; use a newer cyclewise"),
+        );
+    }
+    Fault(ProblemKind::Foreign, format!("has schema {schema:?}"))
+}
+
+fn fault(e: &serde_json::Error) -> Fault {
+    if e.is_eof() {
+        Fault(ProblemKind::Torn, format!("ends too early: {e}"))
+    } else if e.is_data() {
+        Fault(ProblemKind::Mangled, format!("does not follow its schema: {e}"))
+    } else {
+        Fault(ProblemKind::Mangled, format!("is not JSON: {e}"))
+    }
+}
+
+fn checkup(file: &str, text: &str) -> Result<Document, Fault> {
+    match doctor::from_str(file, text) {
+        Ok(report) => Ok(Document::Checkup(report.checkup(file))),
+        Err(e) => Err(Fault(ProblemKind::Mangled, e.message)),
+    }
+}

@@ -1,0 +1,321 @@
+//! What a fleet's records say: the JSON schema `cyclewise.fleet-report/1`. Its table, page, CSV and metrics are made from it.
+//!
+//! Figures in ticks are converted to nanoseconds, because machines have different ticks.
+
+use super::fleet::Problem;
+use super::{Interval, Tool, Unit};
+pub use crate::stats::{Component, Components};
+use serde::{Deserialize, Serialize};
+
+/// The schema this build writes.
+pub const SCHEMA: &str = "cyclewise.fleet-report/1";
+
+/// A fleet, analysed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FleetReport {
+    /// Always [`SCHEMA`].
+    pub schema: String,
+    /// The program that analysed it.
+    pub tool: Tool,
+    /// Records that were read.
+    pub records: usize,
+    /// The machines, in the order of their names.
+    pub machines: Vec<MachineHead>,
+    /// The groups, the largest first.
+    pub groups: Vec<Group>,
+    /// The spread of each row; the headline rows first.
+    pub rows: Vec<RowSpread>,
+    /// Machines that are not like their group.
+    pub outliers: Vec<Outlier>,
+    /// What the outliers were looked for in, and the rate of false ones.
+    pub search: Search,
+    /// What differs between groups.
+    pub differences: Vec<Difference>,
+    /// The pairs of groups that were compared, those that differ in the fewest facts first.
+    #[serde(default)]
+    pub pairs: Vec<Pair>,
+    /// What the doctors' reports say of the nodes: one entry a feature.
+    pub features: Vec<Feature>,
+    /// Files that were left out, and what is missing.
+    pub problems: Vec<Problem>,
+    /// Notes for the reader.
+    pub notes: Vec<String>,
+}
+
+/// A machine of the fleet.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MachineHead {
+    /// Its node's name; of a record without one, the file's.
+    pub name: String,
+    /// Index of its group.
+    pub group: usize,
+    /// Its records, by their files.
+    pub files: Vec<String>,
+    /// Runs in all of them.
+    pub runs: usize,
+    /// The share of CPU time that the hypervisor took, if known.
+    pub steal: Option<f64>,
+}
+
+/// Machines that are alike.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Group {
+    /// A letter, then two: `A`, `B`, … `AA`.
+    pub name: String,
+    /// What its machines have in common: the fact's name and its value, in a fixed order.
+    pub facts: Vec<(String, String)>,
+    /// The facts in which the groups of this fleet differ, in a few words.
+    pub label: String,
+    /// The number of machines.
+    pub machines: usize,
+}
+
+/// One row over the fleet.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RowSpread {
+    /// The experiment.
+    pub experiment: String,
+    /// The variant.
+    pub variant: String,
+    /// The unit of the values.
+    pub unit: Unit,
+    /// Whether it is its experiment's headline.
+    pub headline: bool,
+    /// Machines that have it.
+    pub machines: usize,
+    /// Least and greatest value of the strip; bins and dots are between them, on a logarithmic scale.
+    pub range: [f64; 2],
+    /// The groups that have it.
+    pub groups: Vec<GroupSpread>,
+    /// Where the spread comes from; `None` with fewer than two machines.
+    pub components: Option<Components>,
+    /// The value of each machine that has the row, in the order of the machines. The CSV has them all; the JSON has those of at
+    /// most [`MOST_VALUES`] machines.
+    #[serde(default, skip_serializing_if = "too_many")]
+    pub values: Vec<MachineValue>,
+    /// How far each of `values` is from its group, in the same order; empty if the row was not tested.
+    #[serde(default, skip_serializing_if = "too_many")]
+    pub distances: Vec<Distance>,
+}
+
+/// A row of more machines has no values in the JSON.
+pub const MOST_VALUES: usize = 100;
+
+fn too_many<T>(values: &[T]) -> bool {
+    values.is_empty() || values.len() > MOST_VALUES
+}
+
+/// One machine's value of a row. A fleet has millions of them, so they are small.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MachineValue {
+    /// Index of the machine.
+    pub machine: u32,
+    /// Runs it was made of.
+    pub runs: u32,
+    /// Samples kept in all of them.
+    pub n: u32,
+    /// The value, in the unit of the row.
+    pub value: f64,
+    /// Its 95 % interval; NaN, in the JSON `null`, where a bound is not known.
+    #[serde(with = "nullable")]
+    pub ci95: [f64; 2],
+}
+
+/// How far a machine's value is from its group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Distance {
+    /// In standard deviations of the group, with a sign. NaN, in the JSON `null`, if the group is too small to say it.
+    #[serde(with = "nullable")]
+    pub sigmas: f64,
+    /// Two-sided p.
+    #[serde(with = "nullable")]
+    pub p: f64,
+    /// The least false discovery rate at which the machine would be named.
+    #[serde(with = "nullable")]
+    pub q: f64,
+}
+
+/// JSON has no NaN: it is written as `null`, and read back.
+mod nullable {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    /// Numbers that may be NaN.
+    pub(super) trait Numbers: Copy {
+        /// The same with `None` for NaN.
+        type Known: Serialize + for<'de> Deserialize<'de>;
+        fn known(self) -> Self::Known;
+        fn of(known: Self::Known) -> Self;
+    }
+
+    impl Numbers for f64 {
+        type Known = Option<f64>;
+        fn known(self) -> Option<f64> {
+            (!self.is_nan()).then_some(self)
+        }
+        fn of(known: Option<f64>) -> f64 {
+            known.unwrap_or(f64::NAN)
+        }
+    }
+
+    impl Numbers for [f64; 2] {
+        type Known = [Option<f64>; 2];
+        fn known(self) -> Self::Known {
+            self.map(f64::known)
+        }
+        fn of(known: Self::Known) -> Self {
+            known.map(f64::of)
+        }
+    }
+
+    pub(super) fn serialize<N: Numbers, S: Serializer>(numbers: &N, to: S) -> Result<S::Ok, S::Error> {
+        numbers.known().serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, N: Numbers, D: Deserializer<'de>>(from: D) -> Result<N, D::Error> {
+        Ok(N::of(N::Known::deserialize(from)?))
+    }
+}
+
+/// One row in one group.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GroupSpread {
+    /// Index of the group.
+    pub group: usize,
+    /// Machines that have the row.
+    pub machines: usize,
+    /// The median over machines.
+    pub median: f64,
+    /// Its 95 % interval.
+    pub ci95: Interval,
+    /// The robust spread between machines, as a share of the median: 0.01 is 1 %. `None` with fewer than three machines.
+    pub spread: Option<f64>,
+    /// The quantiles 0.05, 0.25, 0.75 and 0.95 over machines.
+    pub quantiles: [f64; 4],
+    /// How many machines are in each bin of the row's range.
+    pub bins: Vec<u32>,
+}
+
+/// A row of a machine that is not like its group.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Outlier {
+    /// Index of the machine.
+    pub machine: usize,
+    /// The experiment.
+    pub experiment: String,
+    /// The variant.
+    pub variant: String,
+    /// The unit of the row: a variant may have a row in each of two.
+    #[serde(default)]
+    pub unit: Unit,
+    /// Its value, in the unit of the row.
+    pub value: f64,
+    /// The value over the group's median.
+    pub ratio: f64,
+    /// How many standard deviations of its group it is away, with its sign.
+    pub sigmas: f64,
+    /// Two-sided p.
+    pub p: f64,
+    /// The false discovery rate at which it is named.
+    pub q: f64,
+    /// Runs that are on that side of the group, beyond its spread.
+    pub runs_beyond: usize,
+    /// Runs.
+    pub runs: usize,
+    /// What else is known of the machine, in a few words each: `steal 11 %`.
+    pub evidence: Vec<String>,
+    /// The whole in one sentence.
+    pub sentence: String,
+}
+
+/// What the outliers were looked for in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Search {
+    /// Machines times rows that were tested.
+    pub tests: usize,
+    /// Machines in groups too small to say who is unlike.
+    pub untested_machines: usize,
+    /// The false discovery rate that is held over all of them.
+    pub rate: f64,
+}
+
+/// A row in which two groups differ.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Difference {
+    /// Indices of the groups; the second is compared with the first.
+    pub groups: [usize; 2],
+    /// The facts that differ.
+    pub facts: Vec<String>,
+    /// The experiment.
+    pub experiment: String,
+    /// The variant.
+    pub variant: String,
+    /// The second group's value over the first's.
+    pub ratio: f64,
+    /// Its 95 % interval.
+    pub ci95: Interval,
+    /// The false discovery rate at which it is named.
+    pub q: f64,
+    /// The whole in one sentence.
+    pub sentence: String,
+}
+
+/// Two groups that were compared in all headline rows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Pair {
+    /// Indices of the groups; the second is compared with the first.
+    pub groups: [usize; 2],
+    /// The facts that differ.
+    pub facts: Vec<String>,
+    /// Rows that differ: each is a [`Difference`].
+    pub differ: usize,
+    /// Rows that are known to be within the margin below which a difference does not matter.
+    pub within: usize,
+    /// Rows of which neither is known.
+    pub undecided: usize,
+    /// The whole in one sentence.
+    pub sentence: String,
+}
+
+/// A line of the doctors' reports over the nodes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Feature {
+    /// The line's name.
+    pub name: String,
+    /// Nodes by status: `ok`, `limited`, `absent`, `unknown`.
+    pub counts: Vec<(String, usize)>,
+    /// Nodes whose status is not that of most, each with its status and value; at most 100.
+    pub unlike: Vec<(String, String, String)>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(machines: u32) -> RowSpread {
+        let value = |machine| MachineValue {
+            machine,
+            value: 1.5,
+            ci95: [1.25, f64::NAN],
+            ..MachineValue::default()
+        };
+        RowSpread {
+            values: (0..machines).map(value).collect(),
+            ..RowSpread::default()
+        }
+    }
+
+    #[test]
+    fn the_values_of_a_small_fleet_are_in_the_json_and_read_back() {
+        let text = serde_json::to_string(&row(2)).unwrap();
+        assert!(text.contains(r#""ci95":[1.25,null]"#), "{text}");
+        let back: RowSpread = serde_json::from_str(&text).unwrap();
+        assert_eq!((back.values[1].machine, back.values[1].ci95[0]), (1, 1.25));
+        assert!(back.values[1].ci95[1].is_nan());
+    }
+
+    #[test]
+    fn those_of_a_large_one_are_not() {
+        let has = |machines| serde_json::to_string(&row(machines)).unwrap().contains("values");
+        assert!(has(MOST_VALUES as u32) && !has(MOST_VALUES as u32 + 1));
+    }
+}

@@ -1,0 +1,336 @@
+//! The record: the JSON of one run, schema `cyclewise.record/1`.
+//!
+//! Within version 1, fields are only added; readers ignore unknown fields.
+
+mod agreement;
+mod between;
+pub mod clean;
+pub mod compare;
+mod comparison;
+pub mod doctor;
+pub mod fleet;
+pub mod fleet_report;
+pub mod guest;
+mod headline;
+mod identity;
+mod letters;
+pub mod load;
+mod machine;
+pub mod matrix;
+mod state;
+
+pub use crate::stats::{BetweenRuns, Interval, Linearity, Mode, Paired, State, Test, Verdict};
+pub use agreement::note_agreement;
+pub use between::{Basis, Run};
+pub use comparison::{Comparison, Estimator};
+pub use guest::Guest;
+pub use identity::{Cgroup, Identity, Job};
+pub use letters::letters;
+pub use load::{check_schema, from_str, load, read, read_text, schema_of, text_of};
+pub use machine::{CyclesPerTick, Machine, Topology, hypervisor_name};
+pub use matrix::Matrix;
+pub use state::{Batches, Figure, Level, Probe, Rejected};
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The schema this build writes.
+pub const SCHEMA: &str = "cyclewise.record/1";
+
+/// The schema of a planned job.
+pub const PLAN_SCHEMA: &str = "cyclewise.plan/1";
+
+/// The schema of a simulated sweep.
+pub const SIMULATION_SCHEMA: &str = "cyclewise.simulation/1";
+
+/// An interval with its unknown bounds as NaN, which numbers are formatted from.
+pub fn bounds(interval: Interval) -> [f64; 2] {
+    interval.map(|bound| bound.unwrap_or(f64::NAN))
+}
+
+/// One run of the lab.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Always [`SCHEMA`].
+    pub schema: String,
+    /// When the run ended, RFC 3339.
+    pub created: String,
+    /// The program that wrote it.
+    pub tool: Tool,
+    /// Seed of the order of variants and of the bootstrap.
+    pub seed: u64,
+    /// The command line after the program's name.
+    #[serde(default)]
+    pub command: Vec<String>,
+    /// The machine it ran on.
+    pub machine: Machine,
+    /// The experiments measured.
+    pub experiments: Vec<Experiment>,
+    /// What was asked for and is not in the record, or not whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<Missing>,
+    /// The runs that the record was made of, each in its own process. One: the variance between runs is unknown. The samples
+    /// of an experiment are of the run that has most of its rows. Empty in records of older versions, which are of one run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<Run>,
+}
+
+/// Something that was asked for and not measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Missing {
+    /// The experiment, or the run: `run 2 of 5`.
+    pub experiment: String,
+    /// The variant; `None` if all of them are missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    /// Why, and what to do.
+    pub why: String,
+    /// Whether this machine could have measured it: then the run's exit status is not 0.
+    pub possible: bool,
+}
+
+/// The program that wrote a record.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tool {
+    /// The package's version.
+    pub version: String,
+    /// The commit it was built from, if known.
+    pub commit: Option<String>,
+}
+
+impl Tool {
+    /// The running program.
+    pub fn this() -> Self {
+        Self {
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            commit: option_env!("CYCLEWISE_COMMIT").map(str::to_string),
+        }
+    }
+
+    /// Version and commit, for people.
+    pub fn shown(&self) -> String {
+        match &self.commit {
+            None => self.version.clone(),
+            Some(commit) => format!("{} ({commit})", self.version),
+        }
+    }
+}
+
+/// The unit of a sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Unit {
+    /// Timer ticks per operation.
+    #[default]
+    #[serde(rename = "tick/op")]
+    TicksPerOp,
+    /// Nanoseconds per operation.
+    #[serde(rename = "ns/op")]
+    NanosPerOp,
+    /// Operations per second: the only unit in which more is faster.
+    #[serde(rename = "op/s")]
+    OpsPerSecond,
+    /// Seconds per run.
+    #[serde(rename = "s")]
+    Seconds,
+}
+
+impl Unit {
+    /// The unit's name in the JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Unit::TicksPerOp => "tick/op",
+            Unit::NanosPerOp => "ns/op",
+            Unit::OpsPerSecond => "op/s",
+            Unit::Seconds => "s",
+        }
+    }
+
+    /// Whether a larger value is the faster one.
+    pub fn more_is_faster(self) -> bool {
+        self == Unit::OpsPerSecond
+    }
+}
+
+/// Variants that answer one question.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Experiment {
+    /// The name scripts use.
+    pub name: String,
+    /// The question it answers.
+    pub question: String,
+    /// The source of the question.
+    pub source: String,
+    /// The unit of the samples.
+    pub unit: Unit,
+    /// Rounds run; each samples every variant once.
+    #[serde(default)]
+    pub rounds: usize,
+    /// The A/A control and its noise floor.
+    #[serde(default)]
+    pub control: Option<Control>,
+    /// The variants.
+    pub variants: Vec<Variant>,
+    /// What the probe beside the batches saw; `None` if the experiment has no probe.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe: Option<Probe>,
+    /// What operations add to surroundings; `None` if the experiment does not ask that. Such an experiment has no variants.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matrix: Option<Matrix>,
+    /// Who ran its instructions and what they did, if they ran in a guest of ring 0. Without hardware there are no variants.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guest: Option<Guest>,
+    /// Comparisons between variants.
+    pub comparisons: Vec<Comparison>,
+    /// Notes for the reader.
+    pub notes: Vec<String>,
+}
+
+impl Experiment {
+    /// Names and units of the metrics of all variants, in order of first appearance.
+    pub fn metric_units(&self) -> Vec<(&str, &str)> {
+        let mut units: Vec<(&str, &str)> = Vec::new();
+        for (name, metric) in self.variants.iter().flat_map(|v| &v.metrics) {
+            if !units.iter().any(|(known, _)| known == name) {
+                units.push((name, &metric.unit));
+            }
+        }
+        units
+    }
+}
+
+/// One variant measured against itself in the same rounds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Control {
+    /// The variant measured twice.
+    pub of: String,
+    /// Rounds in which both measurements were kept.
+    pub n: usize,
+    /// The median of variant − control over paired rounds, in the experiment's unit; of means under `--test welch`.
+    pub difference: f64,
+    /// 99 % interval of the difference.
+    pub ci99: [f64; 2],
+    /// The noise floor: how far from 1 the 99 % interval of the ratio of the two reaches, as a share of the larger.
+    pub floor: f64,
+    /// The floors of the states of the neighbour; empty if there is one state.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub states: Vec<StateFloor>,
+    /// Samples of the second measurement; empty if the control splits the variant's own rounds in two.
+    #[serde(default)]
+    pub samples: Vec<f64>,
+}
+
+/// The noise floor in one state of the neighbour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StateFloor {
+    /// The state.
+    pub state: State,
+    /// Pairs.
+    pub n: usize,
+    /// As [`Control::floor`].
+    pub floor: f64,
+}
+
+/// A measured way of doing an operation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Variant {
+    /// The name scripts use.
+    pub name: String,
+    /// Samples kept.
+    pub n: usize,
+    /// Samples rejected, for all reasons.
+    pub rejected: usize,
+    /// Samples rejected, by reason: `preempted`, `migrated`, `stolen`, `clock`, `failed`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub rejected_by: BTreeMap<String, usize>,
+    /// Rounds whose sample was rejected, so that the others can be paired.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rejected_rounds: Vec<usize>,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Sample standard deviation (n − 1).
+    pub sd: f64,
+    /// Median.
+    pub median: f64,
+    /// Smallest sample.
+    pub min: f64,
+    /// 95 % confidence interval of the mean (Student's t).
+    pub ci95: [f64; 2],
+    /// Bytes of one operation's code, if known.
+    pub code_bytes: Option<u32>,
+    /// Core cycles, instructions and IPC, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycles: Option<Cycles>,
+    /// Other quantities of each run (user and system time, memory), by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metrics: BTreeMap<String, Metric>,
+    /// Samples kept, in the order of their rounds.
+    pub samples: Vec<f64>,
+    /// Whether one copy waits for the one before; `None` if the row has no copies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    /// The headline figure: of the quiet state where enough samples were quiet, of all samples elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub headline: Option<Figure>,
+    /// The figures of the other states.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub states: Vec<Figure>,
+    /// The state of each kept sample as a letter (`q`, `b`, `m`); empty if the probe shows one state.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub sample_states: String,
+    /// Who ran it, if that was a guest of ring 0: as [`Guest::provenance`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<String>,
+    /// Whether the cost is linear in the copies; `None` for rows that are not a slope.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linearity: Option<Linearity>,
+    /// The batch times of each kept sample; `None` for rows that are not a slope.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batches: Option<Batches>,
+    /// The samples that were rejected.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rejected_samples: Vec<Rejected>,
+    /// The share of each kept sample's CPU time that the hypervisor took; empty if it is not known by sample.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stolen: Vec<f64>,
+    /// The headline figure over several runs; `None` if the record has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub between: Option<BetweenRuns>,
+}
+
+/// What a row's figure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Each copy needs the result of the one before.
+    Latency,
+    /// Copies are independent.
+    Throughput,
+}
+
+/// Core cycles of one operation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cycles {
+    /// Core cycles per operation.
+    pub per_op: f64,
+    /// 95 % confidence interval.
+    pub ci95: [f64; 2],
+    /// Instructions per operation; needs a PMU.
+    pub instructions: Option<f64>,
+    /// Instructions per cycle; needs a PMU.
+    pub ipc: Option<f64>,
+    /// `pmu` or `add-chain`.
+    pub source: String,
+}
+
+/// A quantity measured in addition to the main one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Metric {
+    /// Its unit.
+    pub unit: String,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Sample standard deviation.
+    pub sd: f64,
+    /// One value per kept sample.
+    pub samples: Vec<f64>,
+}

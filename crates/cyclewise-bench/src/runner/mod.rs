@@ -1,0 +1,45 @@
+//! The measuring loop: variants interleaved in seeded random order, guarded, until they are precise enough.
+
+mod bench;
+mod budget;
+mod by_state;
+mod cell;
+mod code_bytes;
+mod columns;
+mod conclude;
+mod guard;
+mod matrix;
+mod measure;
+mod metric_comparison;
+mod neighbour;
+mod probe;
+mod sampler;
+mod samples;
+mod slope;
+mod stolen;
+pub mod timer;
+mod verdicts;
+
+pub use bench::Bench;
+pub use budget::{Budget, Mode};
+pub use cell::CellBench;
+pub use cell::{MatrixPlan, Place, Role};
+pub use code_bytes::code_bytes;
+pub use conclude::Heading;
+pub use conclude::{conclude, cycles_per_tick};
+pub use guard::Reason;
+pub use measure::{Progress, Runner, tick_rate};
+pub use metric_comparison::MetricComparison;
+pub use sampler::{Control, Guards, Loops, MissingVariant, Sample, Sampler, Setup};
+pub use samples::{Measurement, RejectedSample, VariantSamples};
+pub use verdicts::{give_verdicts, give_verdicts_by};
+
+/// The metric under which a sample carries the PMU's core cycles per operation.
+pub const CORE_CYCLES: &str = "core-cycles";
+/// The metric under which a sample carries the PMU's instructions per operation.
+pub const INSTRUCTIONS: &str = "instructions";
+
+#[cfg(test)]
+mod recorded;
+#[cfg(test)]
+mod tests;

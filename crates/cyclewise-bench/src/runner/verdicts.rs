@@ -1,0 +1,426 @@
+//! The verdicts of a whole record.
+//!
+//! | verdict | when |
+//! |---|---|
+//! | no verdict | too few pairs of rounds are left, a row is not linear in the headline's state, or stolen time explains the difference |
+//! | depends on the neighbour | the headline and another state both show a difference (see [`decision`](crate::stats::decide)), of opposite signs |
+//! | faster, slower, same, undecided | what the headline shows, by the rule of [`decision`](crate::stats::decide) |
+//!
+//! The headline is the quiet state's where that is worth at least twenty independent rounds. A mixed state decides nothing:
+//! it is part of both others, so its p is no part of the correction either. How many samples were rejected decides nothing either, as long as pairs are left; a note
+//! says so.
+//!
+//! # Welch
+//! [`Estimator::Welch`] is the rule of the source: four tests on means have to agree (see [`verdict`](crate::stats::verdict)).
+//! Each is listed with its figure. It knows no states, and takes dependent rounds for independent ones. A row that is not
+//! linear gets no verdict from it either.
+
+use super::stolen;
+use crate::record::{self, Comparison, Estimator, Experiment, Figure, Paired, Record, State, Test, Variant, Verdict};
+use crate::stats::{self, Decision};
+
+/// The share of rejected samples from which a note says so.
+const MANY: f64 = 0.20;
+
+/// The note if more than [`MANY`] of the samples were rejected.
+pub(super) fn noise_note(variants: &[Variant]) -> Option<String> {
+    let lost: usize = variants.iter().map(|v| v.rejected).sum();
+    let all = lost + variants.iter().map(|v| v.n).sum::<usize>();
+    let share = lost as f64 / all.max(1) as f64;
+    (share > MANY).then(|| {
+        format!(
+            "{:.0} % of the samples were rejected: this machine is noisy; verdicts rest on the rounds that are left, and \
+             intervals would be narrower with less other work, another CPU (--cpu), or an idle machine",
+            100.0 * share
+        )
+    })
+}
+
+/// Corrects p over all comparisons of `record` and sets the verdicts, by paired medians.
+pub fn give_verdicts(record: &mut Record) {
+    give_verdicts_by(record, Estimator::Median);
+}
+
+/// The same, by this estimator.
+pub fn give_verdicts_by(record: &mut Record, estimator: Estimator) {
+    let comparisons = || record.experiments.iter().flat_map(|e| &e.comparisons);
+    let p: Vec<f64> = match estimator {
+        Estimator::Welch => comparisons().map(|c| c.p).collect(),
+        Estimator::Median => comparisons()
+            .map(|c| c.headline.as_ref().map_or(1.0, |h| h.p))
+            .collect(),
+    };
+    // The states beside the headline are a family of their own, without those that decide nothing.
+    let decides = |s: &&Paired| s.state != State::Mixed;
+    let states = comparisons().flat_map(|c| &c.states).filter(decides);
+    let p_states: Vec<f64> = states.map(|s| s.p).collect();
+    let mut corrected = stats::holm(&p).into_iter();
+    let mut corrected_states = stats::holm(&p_states).into_iter();
+    for e in &mut record.experiments {
+        let mut comparisons = std::mem::take(&mut e.comparisons);
+        if estimator == Estimator::Welch {
+            welch_control(e);
+        }
+        for c in &mut comparisons {
+            c.estimator = estimator;
+            c.p_holm = corrected.next().unwrap_or(1.0);
+            let corrected = |s: &Paired| decides(&s).then(|| corrected_states.next()).flatten().unwrap_or(1.0);
+            let states: Vec<f64> = c.states.iter().map(corrected).collect();
+            let decision = match estimator {
+                Estimator::Median => by_median(e, c, &states),
+                Estimator::Welch => by_welch(e, c),
+            };
+            c.verdict = decision.verdict;
+            c.reason = decision.reason;
+            c.tests = decision.tests;
+        }
+        e.comparisons = comparisons;
+    }
+}
+
+fn by_median(e: &Experiment, c: &mut Comparison, p_states: &[f64]) -> Decision {
+    let (Some(a), Some(b)) = (variant(e, &c.a), variant(e, &c.b)) else {
+        return Decision::none("one of the two was not measured".to_string());
+    };
+    let Some(mut headline) = c.headline.take() else {
+        return Decision::none(no_pairs(e, a, b));
+    };
+    for (state, p) in c.states.iter_mut().zip(p_states) {
+        state.verdict = in_state(e, [a, b], state, *p).verdict;
+    }
+    let mut decision = in_state(e, [a, b], &headline, c.p_holm);
+    headline.verdict = decision.verdict;
+    if headline.ci95[0].is_none() {
+        decision.reason = Some(too_few(e, a, b, headline.n));
+    }
+    if let Some(why) = stolen::forbids(a, b, headline.ratio) {
+        decision = Decision {
+            tests: decision.tests,
+            ..Decision::none(why)
+        };
+    }
+    let opposite = |s: &&Paired| s.state != State::Mixed && s.verdict.is_claim() && s.verdict != decision.verdict;
+    if decision.verdict.is_claim()
+        && let Some(other) = c.states.iter().find(opposite)
+    {
+        decision.verdict = Verdict::Depends;
+        decision.reason = Some(format!("{}; {}", in_words(&headline), in_words(other)));
+    } else if decision.verdict != Verdict::None
+        && let Some(other) = c.states.iter().find(|s| {
+            let told = decision.verdict.is_claim() || s.verdict.is_claim();
+            s.state == State::Busy && s.verdict != decision.verdict && told
+        })
+    {
+        // No contradiction, but not the same either: the reader is told.
+        let own = decision.reason.into_iter();
+        decision.reason = Some(own.chain([in_words(other)]).collect::<Vec<_>>().join("; "));
+    }
+    // Only where no state contradicts it.
+    if decision.verdict.is_claim() && stats::is_negligible(&headline) {
+        decision.verdict = Verdict::Same;
+        let trifle = std::iter::once("within 0.5\u{a0}%".to_string());
+        decision.reason = Some(trifle.chain(decision.reason).collect::<Vec<_>>().join("; "));
+    }
+    c.headline = Some(headline);
+    decision
+}
+
+/// What one state shows by itself.
+fn in_state(e: &Experiment, [a, b]: [&Variant; 2], paired: &Paired, p_holm: f64) -> Decision {
+    let figure = |v: &'_ Variant| {
+        v.headline
+            .iter()
+            .chain(&v.states)
+            .find(|f| f.state == paired.state)
+            .cloned()
+    };
+    let figures: [Option<Figure>; 2] = [figure(a), figure(b)];
+    for (v, figure) in [a, b].into_iter().zip(&figures) {
+        // A row without a figure of this state is as linear as the least of those that it has.
+        let bent = figure.as_ref().map_or_else(|| is_bent(v), |f| f.linear == Some(false));
+        if bent {
+            return not_linear(v);
+        }
+    }
+    let median = |v: &Variant, f: &Option<Figure>| f.as_ref().map_or(v.median, |f| f.median).abs();
+    let cost = median(a, &figures[0]).max(median(b, &figures[1]));
+    let floor = e.control.as_ref().map(|c| c.floor_in(paired.state, stats::ENOUGH));
+    stats::decide(paired, p_holm, cost, floor, e.unit.more_is_faster())
+}
+
+/// Whether a figure of the row is not linear.
+fn is_bent(v: &Variant) -> bool {
+    v.headline.iter().chain(&v.states).any(|f| f.linear == Some(false))
+}
+
+/// Whether the row's headline is not linear, or any figure where it has no headline.
+fn is_headline_bent(v: &Variant) -> bool {
+    let headline = v.headline.as_ref();
+    headline.map_or_else(|| is_bent(v), |f| f.linear == Some(false))
+}
+
+fn not_linear(v: &Variant) -> Decision {
+    let why = v.linearity.as_ref().filter(|l| l.linear == Some(false));
+    let why = why.map_or("", |l| &l.why);
+    let sep = if why.is_empty() { "" } else { ": " };
+    Decision::none(format!("not linear: {} has no constant cost{sep}{why}", v.name))
+}
+
+/// Why two rows have no paired figure.
+fn no_pairs(e: &Experiment, a: &Variant, b: &Variant) -> String {
+    if b.median <= 0.0 {
+        return format!("{} has no measurable cost, so there is no ratio", b.name);
+    }
+    too_few(e, a, b, 0)
+}
+
+fn too_few(e: &Experiment, a: &Variant, b: &Variant, pairs: usize) -> String {
+    if 2 * pairs < e.rounds {
+        let lost = [a, b].map(|v| e.rounds.saturating_sub(v.n));
+        return format!(
+            "lost samples: of {} rounds, {} lost {} and {} lost {}, and {pairs} pairs are left",
+            e.rounds, a.name, lost[0], b.name, lost[1]
+        );
+    }
+    format!("too few rounds: {pairs}, and six that do not depend on each other are needed; give it more time")
+}
+
+fn in_words(p: &Paired) -> String {
+    let state = match p.state {
+        State::All => "over all rounds".to_string(),
+        state => format!(
+            "while the neighbour is {}",
+            if state == State::Quiet { "idle" } else { state.as_str() }
+        ),
+    };
+    format!("{} {state}: ratio {:.3}, {} rounds", p.verdict.in_words(), p.ratio, p.n)
+}
+
+fn variant<'a>(e: &'a Experiment, name: &str) -> Option<&'a Variant> {
+    e.variants.iter().find(|v| v.name == name)
+}
+
+/// Puts the floor of means in place of that of medians.
+fn welch_control(e: &mut Experiment) {
+    let Some(mut control) = e.control.take() else { return };
+    let samples = variant(e, &control.of)
+        .map(|v| v.samples.as_slice())
+        .unwrap_or_default();
+    let floor = if control.samples.is_empty() {
+        stats::split_floor(samples)
+    } else {
+        stats::noise_floor(samples, &control.samples)
+    };
+    e.control = floor.map(|floor| {
+        control.difference = floor.difference;
+        control.ci99 = floor.ci99;
+        control.floor = floor.share;
+        control.states.clear();
+        control
+    });
+}
+
+fn by_welch(e: &Experiment, c: &Comparison) -> Decision {
+    let rows = [&c.a, &c.b].map(|name| variant(e, name));
+    if let Some(bent) = rows.into_iter().flatten().find(|v| is_headline_bent(v)) {
+        return not_linear(bent);
+    }
+    let reference = variant(e, &c.b).map_or(f64::NAN, |v| v.mean);
+    let floor = e.control.as_ref().map(|c| c.floor);
+    let ratio_ci95 = record::bounds(c.ratio_ci95);
+    let verdict = stats::verdict(
+        c.difference,
+        reference,
+        c.p_holm,
+        c.p_rank,
+        ratio_ci95,
+        floor,
+        e.unit.more_is_faster(),
+    );
+    let share = (c.difference / reference).abs();
+    let test = |name: &str, passed: bool, seen: String| Test {
+        name: name.to_string(),
+        seen,
+        passed,
+    };
+    let [low, high] = ratio_ci95;
+    let tests = vec![
+        test(
+            "welch",
+            c.p_holm < stats::ALPHA,
+            format!("p {:.2e}, {:.2e} after Holm's correction", c.p, c.p_holm),
+        ),
+        test("mann-whitney", c.p_rank < stats::ALPHA, format!("p {:.2e}", c.p_rank)),
+        test(
+            "bootstrap",
+            (low > 1.0 && c.difference > 0.0) || (high < 1.0 && c.difference < 0.0),
+            format!("ratio {:.4} [{low:.4}, {high:.4}]", c.ratio),
+        ),
+        test(
+            "noise-floor",
+            floor.is_some_and(|floor| share > floor),
+            floor.map_or("no A/A control".to_string(), |floor| {
+                format!("{:.2} % against a floor of {:.2} %", 100.0 * share, 100.0 * floor)
+            }),
+        ),
+    ];
+    let failed: Vec<&str> = tests.iter().filter(|t| !t.passed).map(|t| t.seen.as_str()).collect();
+    Decision {
+        reason: (verdict == Verdict::Undecided).then(|| format!("no difference is shown: {}", failed.join("; "))),
+        verdict,
+        tests,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Control, StateFloor};
+
+    fn figure(state: State, linear: bool) -> Figure {
+        Figure {
+            state,
+            median: 1.0,
+            linear: Some(linear),
+            ..Figure::default()
+        }
+    }
+
+    /// A row with a quiet headline.
+    fn row(name: &str, linear: bool) -> Variant {
+        Variant {
+            name: name.to_string(),
+            headline: Some(figure(State::Quiet, linear)),
+            n: 100,
+            mean: 1.0,
+            median: 1.0,
+            samples: (0..100).map(|i| 1.0 + 0.001 * f64::from(i * 7 % 11)).collect(),
+            ..Variant::default()
+        }
+    }
+
+    fn paired(state: State, ratio: f64, p: f64) -> Paired {
+        Paired {
+            state,
+            n: 100,
+            effective_n: 100.0,
+            difference: ratio - 1.0,
+            ci95: [Some(ratio - 1.001), Some(ratio - 0.999)],
+            ratio,
+            ratio_ci95: [Some(ratio - 0.001), Some(ratio + 0.001)],
+            p,
+            ..Paired::default()
+        }
+    }
+
+    /// `a` with `b`, and what is judged of them.
+    fn judged(a: Variant, b: Variant, comparison: Comparison, estimator: Estimator) -> Comparison {
+        let mut record = Record {
+            experiments: vec![Experiment {
+                rounds: 100,
+                variants: vec![a, b],
+                control: Some(Control {
+                    of: "b".to_string(),
+                    floor: 0.01,
+                    ..Control::default()
+                }),
+                comparisons: vec![Comparison {
+                    a: "a".to_string(),
+                    b: "b".to_string(),
+                    ..comparison
+                }],
+                ..Experiment::default()
+            }],
+            ..Record::default()
+        };
+        give_verdicts_by(&mut record, estimator);
+        record.experiments.remove(0).comparisons.remove(0)
+    }
+
+    fn of(headline: Paired, states: Vec<Paired>) -> Comparison {
+        Comparison {
+            headline: Some(headline),
+            states,
+            ratio: 1.5,
+            difference: 0.5,
+            ratio_ci95: [Some(1.4), Some(1.6)],
+            ..Comparison::default()
+        }
+    }
+
+    #[test]
+    fn a_row_that_is_not_linear_has_no_verdict_over_all_rounds_nor_by_means() {
+        // Too few rounds were quiet on both sides, so the pair's headline is of all rounds and the row's of the quiet ones.
+        for estimator in [Estimator::Median, Estimator::Welch] {
+            let pair = || of(paired(State::All, 1.5, 1e-9), Vec::new());
+            let bent = judged(row("a", false), row("b", true), pair(), estimator);
+            assert_eq!(bent.verdict, Verdict::None);
+            assert!(bent.reason.unwrap().contains("not linear: a"));
+            let twin = judged(row("a", true), row("b", true), pair(), estimator);
+            assert_eq!(twin.verdict, Verdict::Slower);
+        }
+    }
+
+    #[test]
+    fn the_floor_of_a_few_rounds_of_a_state_does_not_count() {
+        let with = |n| Control {
+            floor: 0.02,
+            states: vec![StateFloor {
+                state: State::Busy,
+                n,
+                floor: 0.001,
+            }],
+            ..Control::default()
+        };
+        assert_eq!(with(7).floor_in(State::Busy, stats::ENOUGH), 0.02, "by chance");
+        assert_eq!(with(100).floor_in(State::Busy, stats::ENOUGH), 0.001);
+        assert_eq!(with(100).floor_in(State::Quiet, stats::ENOUGH), 0.02);
+    }
+
+    #[test]
+    fn a_reference_that_costs_nothing_is_the_reason_and_not_lost_samples() {
+        let nothing = Variant {
+            median: 0.0,
+            ..row("b", true)
+        };
+        let without = || Comparison::default();
+        let c = judged(row("a", true), nothing, without(), Estimator::Median);
+        assert_eq!(c.verdict, Verdict::None);
+        assert!(c.reason.unwrap().starts_with("b has no measurable cost"));
+        let twin = judged(row("a", true), row("b", true), without(), Estimator::Median);
+        assert!(twin.reason.unwrap().contains("lost samples"));
+    }
+
+    #[test]
+    fn a_mixed_state_decides_nothing_and_costs_the_others_nothing() {
+        let busy = || paired(State::Busy, 0.5, 0.03);
+        let beside = |other: Option<Paired>| {
+            let states = [busy()].into_iter().chain(other).collect();
+            let pair = of(paired(State::Quiet, 1.5, 1e-9), states);
+            judged(row("a", true), row("b", true), pair, Estimator::Median)
+        };
+        assert_eq!(beside(None).verdict, Verdict::Depends);
+        let c = beside(Some(paired(State::Mixed, 0.5, 0.03)));
+        assert_eq!(c.verdict, Verdict::Depends, "p 0.03 twice would be corrected to 0.06");
+        assert!(!c.states[1].verdict.is_claim());
+        // The twin: a second state that decides is part of the family.
+        let c = beside(Some(paired(State::Quiet, 0.5, 0.03)));
+        assert_eq!(c.verdict, Verdict::Slower);
+    }
+
+    #[test]
+    fn what_only_the_busy_state_shows_is_in_the_reason() {
+        let with = |busy: f64| {
+            let pair = of(paired(State::Quiet, 1.0, 0.9), vec![paired(State::Busy, busy, 1e-9)]);
+            judged(row("a", true), row("b", true), pair, Estimator::Median)
+        };
+        let c = with(1.3);
+        assert_eq!(c.verdict, Verdict::Same);
+        let reason = c.reason.unwrap();
+        assert!(
+            reason.starts_with("within 1\u{a0}%; slower while the neighbour is busy"),
+            "{reason}"
+        );
+        assert_eq!(with(1.0).reason.unwrap(), "within 1\u{a0}%", "the twin");
+    }
+}

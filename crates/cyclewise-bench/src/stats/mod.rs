@@ -1,0 +1,74 @@
+//! Every formula behind a verdict: moments, tests, intervals, the noise floor, and how many runs are enough.
+//!
+//! Pure functions of finite numbers. If a figure is undefined (too few samples, a value that is not finite, a sum
+//! that overflows) the result is `None`; nothing here panics, and every result is finite, because JSON holds nothing
+//! else.
+//!
+//! A verdict rests on paired rounds (`decision`): the median difference and its interval (`median`, `paired`), which knows
+//! how the rounds depend on each other (`dependence`), in the state of the neighbour that a probe shows (`states`), and only
+//! where the row's cost is constant (`linearity`). Under `--test welch` four tests have to agree (`verdict`): `welch` after
+//! `holm`, `mann_whitney`, the bootstrap interval of the ratio, and the noise floor of an A/A control.
+//!
+//! # References
+//! Each file names the paper, book or page its formulas come from. The distributions themselves are `statrs`'s.
+
+mod between;
+mod bootstrap;
+mod components;
+mod decision;
+mod dependence;
+mod discovery;
+mod floor;
+mod holm;
+mod linearity;
+mod median;
+mod minor;
+mod moderated;
+mod modes;
+mod moments;
+mod paired;
+mod rank;
+mod robust;
+mod run_spread;
+mod share;
+mod simplex;
+mod states;
+mod student;
+mod tails;
+mod ttest;
+mod verdict;
+mod yuen;
+
+#[cfg(any(test, feature = "testing"))]
+pub mod random;
+#[cfg(test)]
+mod tests;
+
+pub use between::{BetweenRuns, RunRatio, between_runs, block_range, ratio_between_runs};
+pub use bootstrap::rounds_ratio_ci;
+pub use components::{Component, Components, Machines, components};
+pub use decision::{Decision, ENOUGH, LARGEST_MARGIN, SAME_MARGIN, Test, decide, is_negligible};
+pub use discovery::discovery_rates;
+pub use floor::{noise_floor, split_floor};
+pub use holm::holm;
+pub use linearity::{Linearity, linearity};
+pub use median::middle;
+pub use median::{Median, order_interval};
+pub use minor::minor_cut;
+pub use moderated::Prior;
+pub use modes::{LEAST_SHARE, cuts};
+pub use modes::{Mode, modes};
+pub use moments::{Summary, describe, half_width};
+pub use paired::{Paired, PairedFloor, paired, paired_floor, split_paired_floor};
+pub use rank::mann_whitney;
+pub use robust::Robust;
+pub use run_spread::RunSpread;
+pub use share::share_interval;
+pub use states::{State, median, probe_cut, state_of};
+pub use tails::{FAR, NEAR, Tail, normal_score};
+pub use ttest::welch;
+pub use verdict::{ALPHA, Verdict, verdict};
+pub use yuen::{Apart, FEWEST as FEWEST_COMPARED, Trimmed};
+
+/// An interval whose bounds may be unknown, which is `null` in the JSON.
+pub type Interval = [Option<f64>; 2];

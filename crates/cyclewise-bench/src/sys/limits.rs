@@ -1,0 +1,28 @@
+//! getrlimit(2), geteuid(2): how many processes and descriptors the load experiments may have.
+
+pub use rustix::process::Rlimit;
+use rustix::process::{Resource, geteuid, getrlimit};
+
+/// The limits that hackbench and open-read-close meet; `None` is unlimited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// RLIMIT_NPROC (`ulimit -u`): tasks of this user; root is exempt.
+    pub processes: Rlimit,
+    /// RLIMIT_NOFILE (`ulimit -n`): descriptors of this process.
+    pub files: Rlimit,
+}
+
+impl Limits {
+    /// This process's.
+    pub fn of_this_process() -> Self {
+        Self {
+            processes: getrlimit(Resource::Nproc),
+            files: getrlimit(Resource::Nofile),
+        }
+    }
+}
+
+/// Whether the effective user is root, whom RLIMIT_NPROC does not bind.
+pub fn is_root() -> bool {
+    geteuid().is_root()
+}
