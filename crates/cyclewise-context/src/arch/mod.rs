@@ -10,24 +10,15 @@
 //! The instructions read and write the registers named, and the memory of these types.
 #![expect(unsafe_code, reason = "calls assembly that works on memory by address")]
 
-#[cfg(target_arch = "aarch64")]
-mod aarch64;
-#[cfg(target_arch = "x86_64")]
-mod x86_64;
+#[cfg_attr(target_arch = "aarch64", path = "aarch64.rs")]
+#[cfg_attr(target_arch = "x86_64", path = "x86_64.rs")]
+pub(crate) mod operations;
+mod surroundings;
 
-#[cfg(target_arch = "aarch64")]
-use aarch64::surroundings as isa;
-#[cfg(target_arch = "x86_64")]
-use x86_64::surroundings as isa;
-
-#[cfg(target_arch = "aarch64")]
-pub(crate) use aarch64::operations;
-#[cfg(target_arch = "x86_64")]
-pub(crate) use x86_64::operations;
-
-pub(crate) use isa::{adds, adds_in_4_chains, opaque};
+pub(crate) use surroundings::{adds, adds_in_4_chains, opaque};
 
 use std::cell::UnsafeCell;
+use surroundings as isa;
 
 /// Nodes that each hold the address of the next, in a random cycle through all of them.
 #[derive(Clone, Copy)]

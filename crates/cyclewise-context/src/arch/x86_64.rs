@@ -7,7 +7,7 @@
 //! 1. An instruction touches the registers named and the word given, which is its thread's alone; pushes are balanced.
 #![expect(unsafe_code, reason = "inline assembly")]
 
-use super::super::Word;
+use super::Word;
 use core::arch::asm;
 use core::arch::x86_64::__cpuid;
 

@@ -1,4 +1,0 @@
-//! AArch64.
-
-pub(crate) mod operations;
-pub(crate) mod surroundings;

@@ -1,4 +1,0 @@
-//! x86-64.
-
-pub(crate) mod operations;
-pub(crate) mod surroundings;
