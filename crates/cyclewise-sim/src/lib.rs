@@ -52,3 +52,9 @@ pub fn simulate(machine: &Machine, job: &Job) -> Result<Outcome, Error> {
 pub fn simulate_checked(machine: &Machine, job: &Job) -> Result<Outcome, Error> {
     run::run_checked(machine, job)
 }
+
+/// Whether tests run in their long form: CI sets this.
+#[cfg(test)]
+fn is_long() -> bool {
+    std::env::var_os("CYCLEWISE_LONG").is_some()
+}

@@ -14,6 +14,8 @@ mod band;
 mod build;
 pub mod class;
 pub mod data;
+mod estimate;
+pub mod figures;
 mod group;
 mod history;
 pub mod laws;

@@ -4,6 +4,7 @@ use super::anchor::anchored;
 use super::band::Band;
 use super::class::Class;
 use super::data::{PublishedMachine, PublishedRow};
+use super::figures::{Figure, FigureResult, figures};
 use super::learn::{self, HeldOutRow, Learned};
 use super::split::{Half, half};
 use super::{Group, Kind, data, prediction};
@@ -153,6 +154,8 @@ pub struct Examination {
     pub learned: Vec<(Learned, Vec<HeldOutRow>)>,
     /// The machines to learn from, by which held-out rows are numbered.
     pub learners: Vec<PublishedMachine>,
+    /// Figures of mails and papers.
+    pub figures: Vec<FigureResult>,
 }
 
 impl Examination {
@@ -176,9 +179,18 @@ fn result(kind: Kind, rows: &[ExamRow]) -> KindResult {
     }
 }
 
-/// Predicts the examined half, and the held-out machines again, with the laws and bands of `data/laws.toml`.
+/// Predicts the examined half, and the held-out machines again, with the laws and bands of `data/laws.toml`; then simulates the figures of
+/// mails and papers.
 #[must_use]
 pub fn run() -> Examination {
+    Examination {
+        figures: figures().into_iter().map(Figure::simulate).collect(),
+        ..predictions()
+    }
+}
+
+/// The examination without figures of mails and papers.
+pub(super) fn predictions() -> Examination {
     let learned = learn::learned();
     let learners = learn::learners();
     let examined = data::machines().into_iter().filter(|m| half(&m.name) == Half::Examine);
@@ -192,6 +204,7 @@ pub fn run() -> Examination {
         rows,
         learned: learned.into_iter().map(held_out).collect(),
         learners,
+        figures: Vec::new(),
     }
 }
 

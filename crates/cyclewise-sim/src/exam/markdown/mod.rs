@@ -1,5 +1,7 @@
 //! Writes the examination as EXAMINATION.md.
 
+pub(super) mod figures;
+
 use super::band::{Band, SHARE};
 use super::data::PublishedMachine;
 use super::laws::Laws;
@@ -38,7 +40,8 @@ impl Examination {
              row of additions, from which its transfer times come, if it has one. Its laws were learned on the other half, for its family or\n\
              else its instruction set, and are the same for all of its workloads. Its other contended rows are then predicted, or refused with\n\
              the reason. The band around a prediction holds {:.0} % of what is published for held-out machines: each machine of a family was\n\
-             left out once, and predicted by laws that were learned from the others; of an instruction set, each family.\n",
+             left out once, and predicted by laws that were learned from the others; of an instruction set, each family. The last section is of\n\
+             another kind: figures of mails and papers, most of which a machine was fitted to.\n",
             100.0 * SHARE
         )?;
         self.write_result(out)?;
@@ -48,7 +51,8 @@ impl Examination {
         self.write_rows(out)?;
         self.write_held_out(out)?;
         self.write_laws(out)?;
-        self.write_halves(out)
+        self.write_halves(out)?;
+        figures::write_figures(out, &self.figures)
     }
 
     fn write_result(&self, out: &mut String) -> fmt::Result {

@@ -1,0 +1,312 @@
+//! Figures of mails and papers, each compared with what the file of its machine gives: `data/figures.toml`.
+//!
+//! A machine's parameters are those of its file, and the same for all of its figures. A figure is the mean of five seeds, of runs with the
+//! length that every job has by default. One that the machine was fitted to only shows that the laws permit it.
+
+use super::estimate::{Estimate, estimates};
+use crate::machine::Published;
+use crate::stats::{exponent, median};
+use crate::{Job, Machine, Outcome, Placement, Workload};
+use serde::Deserialize;
+
+/// How a figure was used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// The machine was fitted to it.
+    Fitted,
+    /// The machine does not depend on it.
+    Predicted,
+}
+
+impl Role {
+    /// Its name in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fitted => "fitted",
+            Self::Predicted => "predicted",
+        }
+    }
+}
+
+/// What is computed from the outcomes of a figure's jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quantity {
+    /// Retries per success of the only job.
+    Retries,
+    /// Throughput of the first job relative to that of the second.
+    Gain,
+    /// The best throughput relative to the worst.
+    Spread,
+    /// The power of the threads with which the time of one thread's operation grows.
+    Exponent,
+    /// The median error of the contended rows in the machine's file; the jobs are those of the rows.
+    Error,
+}
+
+impl Quantity {
+    /// Its unit.
+    #[must_use]
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Self::Retries => "retries/op",
+            Self::Gain | Self::Spread => "ratio",
+            Self::Exponent => "exponent",
+            Self::Error => "share",
+        }
+    }
+
+    /// Its value; `published`: what the jobs' times should be, of an error.
+    fn of(self, outcomes: &[&Outcome], published: &[f64]) -> f64 {
+        let rates = || outcomes.iter().map(|outcome| outcome.ops_per_s);
+        match self {
+            Self::Retries => outcomes[0].retries_per_success,
+            Self::Gain => outcomes[0].ops_per_s / outcomes[1].ops_per_s,
+            Self::Spread => rates().fold(0.0, f64::max) / rates().fold(f64::INFINITY, f64::min),
+            Self::Exponent => {
+                let time = |outcome: &&Outcome| {
+                    let threads = f64::from(outcome.threads);
+                    (threads, outcome.ns_per_op * threads)
+                };
+                exponent(&outcomes.iter().map(time).collect::<Vec<_>>())
+            }
+            Self::Error => {
+                let both = outcomes.iter().zip(published);
+                let errors = both.map(|(outcome, published)| (outcome.ns_per_op / published - 1.0).abs());
+                median(&errors.collect::<Vec<_>>())
+            }
+        }
+    }
+}
+
+/// A job of a figure; what is not given is as in [`Job::new`].
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FigureJob {
+    workload: Workload,
+    threads: u32,
+    #[serde(default)]
+    placement: Placement,
+    retry_limit: Option<u32>,
+}
+
+/// A published figure, and the range in which the simulated one should be.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// The preset.
+    pub machine: String,
+    /// The figure, in words.
+    pub what: String,
+    /// What it is of its jobs.
+    #[serde(rename = "is")]
+    pub quantity: Quantity,
+    #[serde(default)]
+    jobs: Vec<FigureJob>,
+    /// The range.
+    pub range: (f64, f64),
+    /// Whether the machine was fitted to it.
+    pub role: Role,
+    /// The publication.
+    pub source: String,
+    /// Why the simulated figure is not in the range, or depends on how the threads begin; empty if neither.
+    #[serde(default)]
+    pub why: String,
+}
+
+/// A figure with its simulated value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FigureResult {
+    /// The figure.
+    pub figure: Figure,
+    /// One estimate, or two if the two starts lead to two regimes.
+    pub estimates: Vec<Estimate>,
+}
+
+impl FigureResult {
+    /// Whether the whole interval of the simulated figure is in the range. Of two regimes, the published test was in one, and the other
+    /// need not be in the range.
+    #[must_use]
+    pub fn is_met(&self) -> bool {
+        self.met().is_some()
+    }
+
+    fn met(&self) -> Option<&Estimate> {
+        self.estimates
+            .iter()
+            .find(|estimate| estimate.is_within(self.figure.range))
+    }
+
+    /// The mean of the first estimate that is in the range, or else of the first.
+    #[must_use]
+    pub fn simulated(&self) -> f64 {
+        let estimate = self.met().or(self.estimates.first());
+        estimate.map_or(f64::NAN, |estimate| estimate.mean)
+    }
+
+    /// Whether it is missed or has two regimes.
+    #[must_use]
+    pub fn needs_a_reason(&self) -> bool {
+        !self.is_met() || self.has_two_regimes()
+    }
+
+    /// Whether the two starts lead to two regimes.
+    #[must_use]
+    pub fn has_two_regimes(&self) -> bool {
+        self.estimates.len() > 1
+    }
+}
+
+/// All figures.
+///
+/// # Panics
+/// Never: a test reads the file.
+#[must_use]
+pub fn figures() -> Vec<Figure> {
+    #[derive(Deserialize)]
+    struct File {
+        figure: Vec<Figure>,
+    }
+    let file: File = toml::from_str(include_str!("../../data/figures.toml")).expect("a test reads the file");
+    file.figure
+}
+
+impl Figure {
+    /// Simulates its jobs from both starts. The same program gives the same result on every host.
+    ///
+    /// # Panics
+    /// Never for a figure of the file: tests simulate each.
+    #[must_use]
+    pub fn simulate(self) -> FigureResult {
+        let machine = self.preset();
+        self.simulate_on(&machine)
+    }
+
+    /// Its machine.
+    pub(super) fn preset(&self) -> Machine {
+        let preset = Machine::preset(&self.machine).expect("a preset of this crate");
+        preset.machine().expect("a test reads every preset")
+    }
+
+    pub(super) fn simulate_on(self, machine: &Machine) -> FigureResult {
+        let (jobs, published) = match self.quantity {
+            Quantity::Error => rows(machine),
+            _ => (self.jobs.iter().map(FigureJob::job).collect(), Vec::new()),
+        };
+        let estimates = estimates(machine, &jobs, |outcomes| self.quantity.of(outcomes, &published));
+        FigureResult {
+            figure: self,
+            estimates,
+        }
+    }
+
+    /// The most threads of its jobs; 0 if those are the machine's rows.
+    #[cfg(test)]
+    pub(super) fn most_threads(&self) -> u32 {
+        self.jobs.iter().map(|job| job.threads).max().unwrap_or(0)
+    }
+}
+
+impl FigureJob {
+    fn job(&self) -> Job {
+        Job {
+            placement: self.placement,
+            retry_limit: self.retry_limit,
+            ..Job::new(self.workload, self.threads)
+        }
+    }
+}
+
+/// The jobs of a machine's contended rows, and their times.
+fn rows(machine: &Machine) -> (Vec<Job>, Vec<f64>) {
+    let contended = machine
+        .published
+        .iter()
+        .filter(|row| row.threads > 1 && row.unit == "ns/op");
+    let job = |row: &Published| {
+        let workload = row.workload.parse().expect("a machine file's workloads are checked");
+        let mut job = Job::new(workload, row.threads);
+        job.relax = row.relax;
+        (job, row.value)
+    };
+    contended.map(job).unzip()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Start;
+
+    fn figure(range: (f64, f64)) -> Figure {
+        Figure {
+            machine: "thunderx2".to_owned(),
+            what: "w".to_owned(),
+            quantity: Quantity::Gain,
+            jobs: Vec::new(),
+            range,
+            role: Role::Predicted,
+            source: "s".to_owned(),
+            why: String::new(),
+        }
+    }
+
+    fn result(estimates: Vec<Estimate>) -> FigureResult {
+        FigureResult {
+            figure: figure((1.0, 2.0)),
+            estimates,
+        }
+    }
+
+    fn of(start: Start, values: [f64; 5]) -> Estimate {
+        Estimate::of(start, &values, true)
+    }
+
+    #[test]
+    fn a_figure_out_of_range_is_missed() {
+        let is_met = |value| result(vec![of(Start::Scattered, [value; 5])]).is_met();
+        assert!(is_met(1.0) && is_met(2.0));
+        assert!([0.99, 2.01, f64::NAN].into_iter().all(|missed| !is_met(missed)));
+        // A mean in the range with an interval that is not.
+        let wide = result(vec![of(Start::Scattered, [1.1, 1.9, 1.0, 2.0, 1.5])]);
+        assert!((wide.simulated() - 1.5).abs() < 1e-12 && !wide.is_met());
+    }
+
+    #[test]
+    fn of_two_regimes_one_in_the_range_is_enough() {
+        let two = |crowd| result(vec![of(Start::Scattered, [0.8; 5]), of(Start::Crowd, [crowd; 5])]);
+        assert!(two(1.5).is_met() && (two(1.5).simulated() - 1.5).abs() < 1e-12);
+        assert!(!two(2.5).is_met() && (two(2.5).simulated() - 0.8).abs() < 1e-12);
+    }
+
+    #[test]
+    fn each_quantity_is_what_it_says() {
+        let machine = Machine::preset("thunderx2").unwrap().machine().unwrap();
+        let plain = crate::simulate(&machine, &Job::new(Workload::FetchAdd, 2)).unwrap();
+        let with = |threads, ops_per_s, retries_per_success| Outcome {
+            threads,
+            ops_per_s,
+            ns_per_op: 1e9 / ops_per_s,
+            retries_per_success,
+            ..plain.clone()
+        };
+        // Elapsed times of 2, 8 and 1 ns; of one thread's operation 4, 32 and 8 ns.
+        let [a, b, c] = [with(2, 5e8, 7.0), with(4, 1.25e8, 0.0), with(8, 1e9, 0.0)];
+        let value = |quantity: Quantity| quantity.of(&[&a, &b, &c], &[4.0, 4.0, 1.0]);
+        let near = |quantity, expected: f64| (value(quantity) - expected).abs() < 1e-9;
+        assert!(near(Quantity::Retries, 7.0) && near(Quantity::Gain, 4.0) && near(Quantity::Spread, 8.0));
+        // Errors of 50, 100 and 0 %.
+        assert!(near(Quantity::Error, 0.5));
+        // Of the logarithms 2, 5, 3 over 1, 2, 3.
+        assert!(near(Quantity::Exponent, 0.5));
+    }
+
+    #[test]
+    fn every_row_of_a_fitted_machine_has_its_job() {
+        let machine = Machine::preset("graviton2").unwrap().machine().unwrap();
+        let (jobs, ns) = rows(&machine);
+        assert_eq!((jobs.len(), ns.len()), (16, 16));
+        assert!(jobs.iter().all(|job| job.threads > 1));
+    }
+}
