@@ -2,21 +2,19 @@
 
 #![deny(unsafe_code)]
 
-mod answer;
 pub mod arch;
 pub mod command;
-mod compare;
 pub mod experiment;
 pub mod export;
 mod fleet;
-mod limits;
 pub mod machine;
 #[cfg(test)]
 #[path = "../../../fuzz/mangle.rs"]
 mod mangle;
 #[cfg(test)]
 mod mangled;
-mod number;
+#[cfg(test)]
+mod names_in_reports;
 pub mod record;
 pub mod sampling;
 pub mod simulate;
@@ -24,3 +22,4 @@ pub mod sys;
 mod verify;
 
 pub use cyclewise_bench::{error, runner, stats};
+use cyclewise_report::{compare, limits, number};

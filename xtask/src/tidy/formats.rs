@@ -8,11 +8,18 @@ use super::{Finding, Rule};
 pub(super) const RULE: Rule = Rule { name: "formats", check };
 
 /// For a package: the crates that know formats, and the modules that may name them.
-const FORMATS: &[(&str, &[&str], &[&str])] = &[(
-    "cyclewise-lab",
-    &["serde_json", "csv", "askama", "plotters"],
-    &["export", "record"],
-)];
+const FORMATS: &[(&str, &[&str], &[&str])] = &[
+    (
+        "cyclewise-lab",
+        &["serde_json", "csv", "askama", "plotters"],
+        &["export", "record"],
+    ),
+    (
+        "cyclewise-report",
+        &["serde_json", "csv", "askama", "plotters"],
+        &["export"],
+    ),
+];
 
 fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();

@@ -3,35 +3,8 @@
 use super::cpu_list;
 use super::topology::{CPUS, siblings};
 use crate::record::Topology;
+use crate::record::core_to_core::Distance;
 use crate::sys::procfs::Sysfs;
-
-/// How far a line moves between two CPUs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Distance {
-    /// Threads of one core.
-    Sibling,
-    /// Cores of one cluster, if a socket has several.
-    Cluster,
-    /// The same socket.
-    Socket,
-    /// Another socket.
-    Remote,
-}
-
-impl Distance {
-    /// All distances, nearest first.
-    pub const ALL: [Distance; 4] = [Self::Sibling, Self::Cluster, Self::Socket, Self::Remote];
-
-    /// The name in variants and machine files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Sibling => "sibling",
-            Self::Cluster => "cluster",
-            Self::Socket => "socket",
-            Self::Remote => "remote",
-        }
-    }
-}
 
 /// The core, cluster and socket of a CPU. The numbers are the kernel's, or the group's first CPU; they only tell groups apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,7 +20,7 @@ pub mod topology;
 pub mod warnings;
 
 pub use cache_sizes::cache_sizes;
-pub use cpu_topology::{CpuTopology, Distance, cores_first, cpu_topology};
+pub use cpu_topology::{CpuTopology, cores_first, cpu_topology};
 pub use cpuid::Cpuid;
 pub use cpuinfo::CpuInfo;
 pub use fingerprint::fingerprint;

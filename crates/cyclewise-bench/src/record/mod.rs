@@ -7,6 +7,7 @@ mod between;
 pub mod clean;
 pub mod compare;
 mod comparison;
+pub mod core_to_core;
 pub mod doctor;
 pub mod fleet;
 pub mod fleet_report;
@@ -333,4 +334,19 @@ pub struct Metric {
     pub sd: f64,
     /// One value per kept sample.
     pub samples: Vec<f64>,
+}
+
+/// A figure that the source of an experiment published.
+#[derive(Clone, Copy, Debug)]
+pub struct Published {
+    /// Our variant that it corresponds to, if any.
+    pub variant: Option<&'static str>,
+    /// The source's name for it.
+    pub what: &'static str,
+    /// The figure, as printed by the source.
+    pub figure: f64,
+    /// Its unit, in words.
+    pub unit: &'static str,
+    /// The machine it was measured on.
+    pub machine: &'static str,
 }

@@ -20,6 +20,7 @@ mod dependence;
 mod discovery;
 mod floor;
 mod holm;
+pub mod levels;
 mod linearity;
 mod median;
 mod minor;

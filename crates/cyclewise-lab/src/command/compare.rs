@@ -1,13 +1,13 @@
 //! `cyclewise compare`: compares records with the first one.
 
 use super::cli::CompareArgs;
-use super::output;
 use crate::error::Result;
 use crate::fleet::{self, Settings};
 use crate::record::fleet::Member;
 use crate::record::fleet_report::FleetReport;
 use crate::record::{Record, letters};
 use crate::{compare, export, record};
+use cyclewise_report::files::output;
 
 pub(super) fn compare(args: &CompareArgs) -> Result<()> {
     output::check_named(&[("--json", &args.json), ("--html", &args.html)], &args.records)?;

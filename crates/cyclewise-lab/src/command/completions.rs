@@ -4,12 +4,12 @@
 //! they are added here as values; the command line itself also takes what is not among them, and says what is nearest.
 
 use super::cli::{Cli, Shell};
-use super::output;
 use crate::error::Result;
 use crate::experiment::ALL;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, CommandFactory, ValueHint};
 use clap_complete::aot;
+use cyclewise_report::files::output;
 use cyclewise_sim::Machine;
 use std::path::Path;
 

@@ -1,8 +1,9 @@
 //! `cyclewise doctor`: reports what this machine offers.
 
-use super::{anonymous, output};
+use super::anonymous;
 use crate::error::Result;
 use crate::{export, machine};
+use cyclewise_report::files::output;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 

@@ -1,11 +1,11 @@
 //! `cyclewise simulate fit`: makes a machine file from a record.
 
 use super::cli::FitArgs;
-use super::output;
 use super::progress::tell;
 use crate::error::Result;
 use crate::record;
 use crate::simulate::fit;
+use cyclewise_report::files::output;
 use std::path::Path;
 
 pub(super) fn fit(args: &FitArgs) -> Result<()> {

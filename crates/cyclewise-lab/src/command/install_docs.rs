@@ -1,8 +1,9 @@
 //! `cyclewise install-docs`: puts manual pages and completions where `man` and shells look for them.
 
 use super::cli::Shell;
-use super::{completions, manual, output};
+use super::{completions, manual};
 use crate::error::{Error, Result};
+use cyclewise_report::files::output;
 use std::path::{Path, PathBuf};
 
 /// Installs below `prefix`, or below `~/.local`.

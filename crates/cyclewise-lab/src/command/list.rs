@@ -1,9 +1,9 @@
 //! `cyclewise list`: lists the experiments.
 
-use super::output;
 use crate::error::Result;
 use crate::experiment::ALL;
 use crate::export;
+use cyclewise_report::files::output;
 use std::path::Path;
 
 pub(super) fn list(json: bool) -> Result<()> {

@@ -5,9 +5,7 @@ mod cli;
 mod compare;
 mod completions;
 mod cpu_choice;
-mod default_names;
 mod doctor;
-mod document_file;
 mod fit;
 mod fleet;
 mod install_docs;
@@ -16,9 +14,9 @@ mod list;
 mod locks;
 mod manual;
 mod missing;
-mod output;
 mod progress;
 mod recommend;
+mod record_files;
 mod report;
 mod run;
 mod run_once;
@@ -69,7 +67,12 @@ fn dispatch(command: cli::Command) -> Result<ExitCode> {
             csv,
             wide,
             lines,
-        } => report::report(&records, &output::Documents { json, csv, html }, wide, lines as usize),
+        } => report::report(
+            &records,
+            &cyclewise_report::files::output::Documents { json, csv, html },
+            wide,
+            lines as usize,
+        ),
         cli::Command::Simulate(args) => simulate::simulate(args),
         cli::Command::Recommend(args) => recommend::recommend(&args),
         cli::Command::Fleet(args) => fleet::fleet(&args),

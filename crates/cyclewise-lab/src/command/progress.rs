@@ -1,21 +1,18 @@
 //! Progress on stderr: a bar on a terminal, plain lines elsewhere.
 
+pub(super) use cyclewise_report::files::output::tell;
+
 use crate::runner::Progress;
 use crate::simulate::thread_pool;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::Cell;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::sync::Mutex;
 
 /// Steps of the bar.
 const STEPS: u64 = 1000;
 /// Without a terminal, a line each time this share of an experiment is done.
 const LINE_EVERY: f64 = 0.25;
-
-/// Writes a line to stderr. Ignores failure: a closed stderr must not end the work.
-pub(super) fn tell(line: &str) {
-    let _ = writeln!(anstream::stderr(), "{line}");
-}
 
 /// Reports a command's progress.
 pub(super) struct Reporter {

@@ -2,12 +2,13 @@
 
 use super::cli::RecommendArgs;
 use super::progress::Reporter;
-use super::{output, simulate};
+use super::simulate;
 use crate::error::Result;
 use crate::export;
 use crate::record::Tool;
 use crate::simulate::machines;
 use crate::simulate::recommend::{self, Question};
+use cyclewise_report::files::output;
 use std::path::PathBuf;
 
 pub(super) fn recommend(args: &RecommendArgs) -> Result<()> {

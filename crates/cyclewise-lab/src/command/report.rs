@@ -1,11 +1,11 @@
 //! `cyclewise report`: prints records or a program's locked instructions or writes them as an HTML page, or joins the shards of
 //! a simulation.
 
-use super::output::{self, Documents};
 use crate::error::{Error, Result};
 use crate::record::{self, simulation};
 use crate::simulate::join;
 use crate::{experiment, export};
+use cyclewise_report::files::output::{self, Documents};
 use std::path::{Path, PathBuf};
 
 pub(super) fn report(files: &[PathBuf], documents: &Documents, wide: bool, lines: usize) -> Result<()> {
@@ -30,7 +30,10 @@ pub(super) fn report(files: &[PathBuf], documents: &Documents, wide: bool, lines
         let simulation = simulation::from_str(&name, &text)?;
         Ok((name, simulation))
     };
-    documents.write(&join::join(texts.into_iter().map(parse).collect::<Result<Vec<_>>>()?)?)
+    super::simulate::write(
+        &join::join(texts.into_iter().map(parse).collect::<Result<Vec<_>>>()?)?,
+        documents,
+    )
 }
 
 /// What programs pay for atomics: a report of each, or the page of one.

@@ -2,11 +2,12 @@
 
 use super::cli::RunArgs;
 use super::progress::tell;
-use super::{anonymous, missing, output, run_once, runs};
+use super::{anonymous, missing, record_files, run_once, runs};
 use crate::error::{Error, Result};
 use crate::experiment::{self, Definition};
 use crate::export;
 use crate::sys::interrupt;
+use cyclewise_report::files::output;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -14,7 +15,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 pub(super) fn run(args: &RunArgs) -> Result<()> {
     let mut chosen = experiment::select(&args.experiments)?;
     reject_unused_options(args, &chosen)?;
-    output::check(&args.common, true)?;
+    record_files::check(&args.common, true)?;
     let key = anonymous::key(args.common.anonymous.as_ref())?;
     if let Some(parent) = args.run_of {
         runs::follow_parent(parent);
@@ -31,7 +32,7 @@ pub(super) fn run(args: &RunArgs) -> Result<()> {
     let named = !args.experiments.is_empty();
     let ended = missing::end(&record, chosen.len(), named);
     if !record.experiments.is_empty() {
-        output::write(
+        record_files::write(
             &record,
             &args.common,
             &export::table::record(&record, output::look(args.common.wide)),

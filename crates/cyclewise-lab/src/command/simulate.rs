@@ -1,14 +1,15 @@
 //! `cyclewise simulate`: sweeps over simulated machines, and the tools for machine files.
 
 use super::cli::{ExamineArgs, PhaseArgs, SimulateArgs, SimulateCommand, SweepArgs, ValidateArgs};
-use super::output::{self, Documents};
 use super::progress::{self, Reporter};
 use crate::error::{Error, Result};
 use crate::export;
 use crate::record::Tool;
+use crate::record::simulation::Simulation;
 use crate::record::simulation::{Head, MOST_POINTS, PointReader, Shard, Sweep};
 use crate::simulate::phase::Phase;
 use crate::simulate::{machines, sweep};
+use cyclewise_report::files::output::{self, Documents};
 use cyclewise_sim::{Job, Machine, exam, validation};
 use std::fs::File;
 use std::io::BufReader;
@@ -53,7 +54,17 @@ fn run(args: SweepArgs) -> Result<()> {
         return Ok(());
     }
     let simulation = Reporter::shared("points", |tell| sweep::run(sweep, shard, tool, tell));
-    documents.write(&simulation)
+    write(&simulation, &documents)
+}
+
+/// Writes a sweep in every format named; prints the table unless a document takes stdout.
+pub(super) fn write(simulation: &Simulation, documents: &Documents) -> Result<()> {
+    let formats = [
+        export::json::simulation,
+        export::csv::simulation,
+        export::html::render_simulation,
+    ];
+    documents.put(simulation, formats, export::table::simulation)
 }
 
 /// The sweep that `args` describe, over these machines.

@@ -1,15 +1,17 @@
 //! `cyclewise time`: times whole commands, interleaved in a seeded random order.
 
+use super::anonymous;
 use super::cli::TimeArgs;
 use super::cpu_choice::CpuChoice;
 use super::progress::Reporter;
+use super::record_files;
 use super::session::Session;
-use super::{anonymous, output};
 use crate::error::{Error, Result};
 use crate::experiment::time::{self, TimeOptions};
 use crate::export;
 use crate::record::{Missing, Unit};
 use crate::runner::{self, Budget, Guards, Heading, Runner};
+use cyclewise_report::files::output;
 use std::time::Duration;
 
 const HEADING: Heading<'static> = Heading {
@@ -21,7 +23,7 @@ const HEADING: Heading<'static> = Heading {
 };
 
 pub(super) fn time(args: &TimeArgs) -> Result<()> {
-    output::check(&args.common, false)?;
+    record_files::check(&args.common, false)?;
     let key = anonymous::key(args.common.anonymous.as_ref())?;
     let options = TimeOptions {
         prepare: args.prepare.clone(),
@@ -57,7 +59,7 @@ pub(super) fn time(args: &TimeArgs) -> Result<()> {
             table.push_str(&export::table::runs(e, look));
         }
     }
-    output::write(&record, &args.common, &table, false)?;
+    record_files::write(&record, &args.common, &table, false)?;
     let mut columns = measured.columns.iter();
     end(
         &record.missing,

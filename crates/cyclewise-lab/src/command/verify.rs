@@ -2,7 +2,7 @@
 
 use super::cli::{VerifyArgs, What};
 use super::cpu_choice::CpuChoice;
-use super::output;
+use cyclewise_report::files::output;
 
 use super::progress::Reporter;
 use crate::error::{Error, Result};

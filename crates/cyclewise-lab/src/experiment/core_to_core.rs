@@ -13,28 +13,21 @@
 mod counter;
 mod cycle;
 mod home;
-pub(crate) mod levels;
 mod lock_row;
 mod locks;
-mod matrix;
 mod pairs;
 mod ping;
 mod published;
 mod waits;
-
-pub(crate) use matrix::{Matrix, is_pair, spans};
 
 use super::crowd::Crowd;
 use super::{Definition, Mode, Options};
 use crate::error::{Error, Result};
 use crate::machine::{self, CpuTopology};
 use crate::record::Unit;
+use crate::record::core_to_core::{NAME, Pair};
 use crate::runner::{Control, Guards, Sampler, Setup};
-use pairs::Pair;
 use std::time::Duration;
-
-/// The name of the experiment in records.
-pub(crate) const NAME: &str = "core-to-core";
 
 pub(super) static DEFINITION: Definition = Definition {
     name: NAME,

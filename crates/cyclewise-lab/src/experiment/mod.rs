@@ -26,6 +26,7 @@ mod static_key;
 pub(crate) mod time;
 mod width;
 
+pub use crate::record::Published;
 pub use crate::runner::Mode;
 
 use crate::error::{Error, Result};
@@ -60,21 +61,6 @@ impl Options {
         }
         affinity::allowed().map_err(|e| Error::system("sched_getaffinity", &e, "use a machine of at most 1024 CPUs"))
     }
-}
-
-/// A figure that the source of an experiment published.
-#[derive(Clone, Copy, Debug)]
-pub struct Published {
-    /// Our variant that it corresponds to, if any.
-    pub variant: Option<&'static str>,
-    /// The source's name for it.
-    pub what: &'static str,
-    /// The figure, as printed by the source.
-    pub figure: f64,
-    /// Its unit, in words.
-    pub unit: &'static str,
-    /// The machine it was measured on.
-    pub machine: &'static str,
 }
 
 /// An experiment: a question, and how to answer it on this machine.

@@ -1,24 +1,12 @@
-//! JSON: records, comparisons, lists.
+//! JSON of sweeps and of lists.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::experiment::Definition;
-use crate::record::fleet_report::FleetReport;
+use crate::record::Tool;
 use crate::record::simulation::{self, Shard, Simulation, Sweep};
-use crate::record::{Record, Tool};
+pub(crate) use cyclewise_report::export::json::*;
 use cyclewise_sim::{Machine, Workload};
 use serde::Serialize;
-use std::io::{self, Write};
-
-/// A record, in one line.
-///
-/// # Errors
-/// Never for a measured record.
-pub(crate) fn record(record: &Record) -> Result<String> {
-    // Indented raw samples would be most of the file.
-    let mut text = serde_json::to_string(record).map_err(failed)?;
-    text.push('\n');
-    Ok(text)
-}
 
 /// A simulation, with one line per point, so that line tools can read long sweeps and compare shards.
 ///
@@ -55,29 +43,6 @@ pub(crate) fn point_separator(point: usize) -> &'static str {
 
 /// What follows the last point.
 pub(crate) const SIMULATION_END: &str = "\n]}\n";
-
-fn text(value: &impl Serialize) -> Result<String> {
-    serde_json::to_string(value).map_err(failed)
-}
-
-/// Any document, as indented JSON.
-///
-/// # Errors
-/// Never for a measured document.
-pub(crate) fn pretty(document: &impl Serialize) -> Result<String> {
-    let mut text = serde_json::to_string_pretty(document).map_err(failed)?;
-    text.push('\n');
-    Ok(text)
-}
-
-/// A fleet's report, in one line: most of it is counts in bins.
-///
-/// # Errors
-/// Those of `out`.
-pub(crate) fn fleet(report: &FleetReport, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, report)?;
-    out.write_all(b"\n")
-}
 
 #[derive(Serialize)]
 struct SimulationList<'a> {
@@ -137,10 +102,4 @@ pub(crate) fn experiments(all: &[&Definition]) -> Result<String> {
         })
         .collect();
     pretty(&listed)
-}
-
-fn failed(e: serde_json::Error) -> Error {
-    Error::check(format!(
-        "a result could not be written as JSON: {e}; please report this"
-    ))
 }

@@ -1,6 +1,6 @@
 //! A program's locked instructions in words, for the terminal and for the page.
 
-use super::number::{NONE, count, decimals, fixed, percent, significant};
+use crate::number::{NONE, count, decimals, fixed, percent, significant};
 use crate::record::locks::{Exit, Locks, Place};
 use cyclewise_locks::counts::{Arch, Method, Words};
 use cyclewise_locks::forecast::{Forecast, Remedy, RemedyForecast};

@@ -7,8 +7,8 @@ mod machine;
 mod rows;
 
 use crate::error::{Error, Result};
-use crate::experiment::core_to_core::NAME;
 use crate::record::Record;
+use crate::record::core_to_core::NAME;
 use cyclewise_sim::band::{Class, own_band};
 use cyclewise_sim::fit::{self, Fit, FittedRow, Law};
 use cyclewise_sim::{Machine, Workload};

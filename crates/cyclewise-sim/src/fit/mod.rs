@@ -24,7 +24,6 @@ mod base;
 mod candidates;
 mod folds;
 mod held_out;
-pub mod levels;
 mod measured;
 mod search;
 mod table;

@@ -1,8 +1,8 @@
 //! `cyclewise fleet names`: the names that nodes have in anonymous records, for who has the key.
 
-use crate::command::output;
 use crate::error::Result;
 use crate::machine::Key;
+use cyclewise_report::files::output;
 use std::path::Path;
 
 pub(super) fn names(key: &Path, names: &[String]) -> Result<()> {

@@ -20,7 +20,7 @@ pub(super) use runner::locks_runner;
 
 use super::cli::LocksArgs;
 use super::progress::tell;
-use super::{anonymous, output, session};
+use super::{anonymous, session};
 use crate::error::{Error, Result};
 use crate::machine::{self, Key};
 use crate::record::Tool;
@@ -32,6 +32,7 @@ use cyclewise_locks::class::known::Table;
 use cyclewise_locks::counts::Counts;
 use cyclewise_locks::forecast::{self, NativeTime};
 use cyclewise_locks::profile::{Options, Profile};
+use cyclewise_report::files::output;
 use native::Stdin;
 use program::Program;
 use std::os::unix::process::ExitStatusExt;

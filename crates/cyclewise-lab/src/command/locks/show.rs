@@ -1,12 +1,13 @@
 //! The report and its documents, after the run.
 
+use crate::command::anonymous;
 use crate::command::cli::LocksArgs;
 use crate::command::progress::tell;
-use crate::command::{anonymous, document_file, output};
 use crate::error::{Error, Result};
 use crate::export;
 use crate::machine::Key;
 use crate::record::locks::{Exit, Locks};
+use cyclewise_report::files::{document_file, output};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -4,8 +4,9 @@
 //! is on. The kernel places a page at the node of the CPU that first writes to it; so a page is mapped for each row and first written
 //! from a CPU of the socket in question.
 
-use super::pairs::Pair;
-use crate::machine::{CpuTopology, Distance};
+use crate::machine::CpuTopology;
+use crate::record::core_to_core::Distance;
+use crate::record::core_to_core::Pair;
 
 /// A pair, and the CPU that first writes to its flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

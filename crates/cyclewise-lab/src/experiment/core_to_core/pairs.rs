@@ -1,31 +1,7 @@
-//! Pairs of CPUs, and the choice of pairs if there are too many.
+//! The choice of pairs if there are too many.
 
-use crate::machine::{CpuTopology, Distance};
-
-/// Two CPUs and how far they are apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Pair {
-    pub(super) cpus: [u32; 2],
-    pub(super) distance: Distance,
-}
-
-impl Pair {
-    /// The name of its row.
-    pub(super) fn name(&self) -> String {
-        let [a, b] = self.cpus;
-        format!("{}-{a}-{b}", self.distance.name())
-    }
-
-    /// The pair whose row has this name.
-    pub(super) fn parse(name: &str) -> Option<Pair> {
-        let (distance, cpus) = name.split_once('-')?;
-        let (a, b) = cpus.split_once('-')?;
-        Some(Pair {
-            cpus: [a.parse().ok()?, b.parse().ok()?],
-            distance: Distance::ALL.into_iter().find(|d| d.name() == distance)?,
-        })
-    }
-}
+use crate::machine::CpuTopology;
+use crate::record::core_to_core::{Distance, Pair};
 
 /// Every pair, each once.
 pub(super) fn all(places: &[CpuTopology]) -> Vec<Pair> {

@@ -5,8 +5,8 @@
 //! `OVER`.
 
 use super::home::Homed;
-use super::pairs::Pair;
 use crate::error::{Error, Result};
+use crate::record::core_to_core::Pair;
 use crate::runner::{Sample, Sampler};
 use crate::sys::shared_atomics::SharedAtomics;
 use crate::sys::{affinity, clock};

@@ -1,6 +1,6 @@
 //! What the sources published: medians of one-way transfers by distance, of additions to one counter by threads, and of spinlocks.
 
-use crate::experiment::Published;
+use crate::record::Published;
 
 /// A machine's medians: sibling, cluster, socket, remote; 0 where it has none.
 struct Transfers {

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::error::Status;
-use crate::machine::Distance;
 use crate::record::Experiment;
+use crate::record::core_to_core::{Distance, Matrix, is_pair, spans};
 use crate::sys::affinity;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;

@@ -1,6 +1,6 @@
 //! What the mails published of ring 0, with the units of our rows beside their own.
 
-use crate::experiment::Published;
+use crate::record::Published;
 
 /// The mail measured in user mode, where IF does not change: the figure that ring 0 is compared with.
 const INTEL: &str = "Intel, 3.4 GHz (model not named), in user mode";

@@ -1,54 +1,15 @@
-//! The report: a self-contained HTML page of records, a comparison, a fleet, a program's locked instructions, a sweep or a phase
-//! diagram.
-//!
-//! # Invariants
-//! 1. The page loads nothing (no script, font or image), and its content security policy forbids it.
-//! 2. Text from a record is always escaped, by askama or by the SVG writer.
-//! 3. The dots of a page are bounded: every finite kept sample is one, or of a row with more, as many of its quantiles. The
-//!    caption says which, and how many samples lie beyond the axis.
-//! 4. A page begins with what its record answers. Facts about the machine and other people's figures come last.
-//! 5. Odd data (no samples, one sample, infinities) are described in words; they cause no failure.
+//! Pages of simulations and of locked instructions.
 
-mod comparison;
-mod experiment;
-mod fleet;
-mod guest;
-mod in_context;
 mod locks;
-mod machine;
-mod page;
 mod phase;
-mod plot;
-mod published;
 mod simulation;
-mod table;
-mod words;
 
-use crate::error::{Error, Result};
-use crate::experiment::Published;
-use crate::record::Record;
-use crate::record::compare::CompareReport;
-use crate::record::fleet_report::FleetReport;
+pub use cyclewise_report::export::html::*;
+
+use crate::error::Result;
 use crate::record::locks::Locks;
 use crate::record::simulation::Simulation;
 use crate::simulate::phase::Phase;
-use askama::Template;
-
-/// Renders one or more records. `published` returns the published figures of an experiment by name.
-///
-/// # Errors
-/// Exit 3 if rendering fails; no content of a record causes it.
-pub fn render(records: &[Record], published: &dyn Fn(&str) -> &'static [Published]) -> Result<String> {
-    finish(&page::RunPage::new(records, published)?)
-}
-
-/// Renders a comparison.
-///
-/// # Errors
-/// As [`render`].
-pub fn render_comparison(report: &CompareReport) -> Result<String> {
-    finish(&comparison::ComparePage::new(report)?)
-}
 
 /// Renders a simulated sweep.
 ///
@@ -66,29 +27,10 @@ pub fn render_phase(phase: &Phase) -> Result<String> {
     finish(&phase::PhasePage::new(phase)?)
 }
 
-/// Renders the report on many machines.
-///
-/// # Errors
-/// As [`render`].
-pub fn render_fleet(report: &FleetReport) -> Result<String> {
-    finish(&fleet::FleetPage::new(report)?)
-}
-
 /// Renders what a program pays for atomics.
 ///
 /// # Errors
 /// As [`render`].
 pub fn render_locks(locks: &Locks) -> Result<String> {
     finish(&locks::LocksPage::new(locks)?)
-}
-
-fn finish(page: &impl Template) -> Result<String> {
-    page.render().map_err(broken)
-}
-
-/// A renderer's failure: a bug, so the error asks for a report.
-fn broken(cause: impl std::fmt::Display) -> Error {
-    Error::unsupported(format!(
-        "the report's page could not be written: {cause}; please report it with the record"
-    ))
 }

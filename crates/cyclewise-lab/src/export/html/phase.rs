@@ -5,7 +5,7 @@ use super::page::STYLE;
 use super::plot::{Heat, Plot, SERIES};
 use super::table::{Table, number, words};
 use crate::error::Result;
-use crate::export::number::{fixed, significant};
+use crate::number::{fixed, significant};
 
 use crate::simulate::band;
 use crate::simulate::phase::Phase;

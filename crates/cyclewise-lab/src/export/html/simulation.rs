@@ -5,7 +5,7 @@ use super::page::STYLE;
 use super::plot::{Curves, LINES, Line, Plot, SERIES};
 use super::table::{Cell, Table, number, words};
 use crate::error::Result;
-use crate::export::number::{NONE, count, percent, significant};
+use crate::number::{NONE, count, percent, significant};
 use crate::record::simulation::{Point, Simulation};
 
 use crate::simulate::band;

@@ -1,7 +1,7 @@
 //! The result of the simulator's examination.
 
 use super::grid::{green, red, table};
-use crate::export::number::significant;
+use crate::number::significant;
 use cyclewise_sim::exam::{ExamRow, Examination, KindResult};
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
 //! The phase diagram, and the result of a validation.
 
 use super::grid::{BOLD, DIM, green, red, table};
-use crate::export::number::{fixed, significant};
+use crate::number::{fixed, significant};
 use crate::simulate::band;
 use crate::simulate::phase::Phase;
 use cyclewise_sim::validation::{Report, Role};

@@ -1,7 +1,7 @@
 //! The recommendation, with its margins.
 
 use super::grid::{BOLD, DIM, style, table};
-use crate::export::number::{estimate, fixed, interval, significant};
+use crate::number::{estimate, fixed, interval, significant};
 use crate::simulate::band;
 use crate::simulate::recommend::{Choice, Doubt, Recommendation, Worst};
 use std::fmt::Write;

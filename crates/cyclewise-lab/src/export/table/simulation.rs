@@ -1,7 +1,7 @@
 //! A simulated sweep, and the lists of workloads and machines.
 
 use super::grid::{BOLD, DIM, YELLOW, table};
-use crate::export::number::{count, fixed, percent, significant};
+use crate::number::{count, fixed, percent, significant};
 use crate::record::simulation::{Point, Simulation};
 use crate::simulate::band;
 

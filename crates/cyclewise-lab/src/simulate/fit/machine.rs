@@ -2,8 +2,8 @@
 
 use super::rows;
 use crate::error::{Error, Result};
-use crate::experiment::core_to_core::{self, NAME, spans};
-use crate::machine::Distance;
+use crate::record::core_to_core::Distance;
+use crate::record::core_to_core::{self, NAME, spans};
 use crate::record::{self, Experiment, Record};
 use cyclewise_sim::Topology;
 use cyclewise_sim::fit::{Isa, Measurements};

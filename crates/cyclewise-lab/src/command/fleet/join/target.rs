@@ -1,10 +1,10 @@
 //! Where a joined document may go: not over what it is joined from.
 
 use crate::command::fleet::planned::KEY;
-use crate::command::output;
 use crate::error::{Error, Result};
 use crate::export::job;
 use crate::fleet;
+use cyclewise_report::files::output;
 use std::path::{Path, PathBuf};
 
 /// Folders of a plan, in which only its tasks write.

@@ -1,0 +1,138 @@
+//! The names by which reports know variants are names that experiments have: a misspelt one would be a gap on every machine.
+
+use crate::experiment::{ALL, Options};
+use cyclewise_report::fleet::HEADLINES;
+use cyclewise_report::{answer, limits};
+use std::collections::BTreeSet;
+
+#[test]
+fn every_experiment_has_a_headline_that_it_measures() {
+    let names: Vec<&str> = ALL
+        .iter()
+        .map(|d| d.name)
+        .filter(|name| *name != "in-context")
+        .collect();
+    let listed: Vec<&str> = HEADLINES.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, listed);
+    // The newest record of the tree has all of them but those of ring 0, of which no CPU has been seen yet.
+    let record = crate::record::load(std::path::Path::new(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../records/2026-11-23-epyc-turin-kvm.json.gz"
+    )))
+    .unwrap();
+    for (name, answers) in HEADLINES {
+        if name.ends_with("-ring0") {
+            assert!(answers.iter().all(|answer| is_a_row_of_ring_0(answer)), "{name}");
+            continue;
+        }
+        let e = record.experiments.iter().find(|e| e.name == *name).unwrap();
+        for answer in *answers {
+            assert!(
+                e.variants.iter().any(|v| v.name == *answer && v.n > 0),
+                "{name} {answer}"
+            );
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn is_a_row_of_ring_0(row: &str) -> bool {
+    use cyclewise_guest::semantics::Family;
+    Family::ALL
+        .into_iter()
+        .flat_map(Family::payloads)
+        .any(|p| p.name == row)
+}
+
+/// There is no guest, so there are no rows to look at.
+#[cfg(not(target_arch = "x86_64"))]
+fn is_a_row_of_ring_0(_: &str) -> bool {
+    true
+}
+
+/// Rows of the other architecture begin so.
+const ELSEWHERE: &[&str] = match cfg!(target_arch = "x86_64") {
+    true => &["cas", "swp", "ldset", "ldadd", "exclusive", "isb-cntvct", "cntvct"],
+    false => &[
+        "cmpxchg",
+        "xchg",
+        "bts",
+        "or",
+        "xadd",
+        "lfence-rdtsc",
+        "rdtscp",
+        "rdtsc",
+    ],
+};
+
+/// Whether a row is neither in its experiment nor one of the other architecture.
+fn is_unknown(row: limits::Row, known: &BTreeSet<String>) -> bool {
+    let is_elsewhere = matches!(row.experiment, "width" | "clock")
+        && ELSEWHERE.iter().any(|start| {
+            let rest = row.variant.strip_prefix(start);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(|c: char| c.is_ascii_digit()))
+        });
+    !known.contains(row.variant) && !is_elsewhere
+}
+
+/// A row whose name is misspelt would be a dash on every machine.
+#[test]
+fn every_row_is_one_of_its_experiment() {
+    if !cfg!(target_arch = "x86_64") {
+        println!("skipped: most experiments have fewer rows on this architecture; the test knows those of x86-64");
+        return;
+    }
+    let rows = limits::PRIMITIVES
+        .iter()
+        .flat_map(|p| p.limit.iter().chain(p.ours).chain(p.peers).chain(&p.locked));
+    let wanted: Vec<limits::Row> = rows.copied().collect();
+    let experiments: BTreeSet<&str> = wanted.iter().map(|r| r.experiment).collect();
+    for name in experiments {
+        let definition = ALL.iter().find(|d| d.name == name).unwrap_or_else(|| panic!("{name}"));
+        let setup = match (definition.setup)(&Options::default()) {
+            Ok(setup) => setup,
+            Err(e) => panic!("{name}: {e}"),
+        };
+        // Rows that this machine lacks are named among the missing.
+        let known: BTreeSet<String> = setup
+            .samplers
+            .iter()
+            .map(|s| s.name().to_owned())
+            .chain(setup.missing.iter().map(|m| m.name.clone()))
+            .collect();
+        for row in wanted.iter().filter(|r| r.experiment == name) {
+            assert!(!is_unknown(*row, &known), "{row:?}");
+            // The twin: misspelt it is in no experiment.
+            let misspelt = format!("{}x", row.variant);
+            let misspelt: &'static str = Box::leak(misspelt.into_boxed_str());
+            assert!(
+                !known.contains(row.variant)
+                    || is_unknown(
+                        limits::Row {
+                            experiment: name,
+                            variant: misspelt
+                        },
+                        &known
+                    ),
+                "{misspelt}"
+            );
+        }
+    }
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn every_row_in_context_belongs_to_an_operation() {
+    let matrix = cyclewise_context::Matrix::new(cyclewise_context::CacheSizes { l2: None, l3: None });
+    let is_there = |row: [&'static str; 2]| matrix.operations.iter().any(|o| o.loop_row == Some(row));
+    for row in answer::IN_CONTEXT {
+        assert!(is_there(row), "{row:?}");
+    }
+    // The twin: a row of another experiment with the same loop.
+    assert!(!is_there(["percpu", "lock-inc-64"]));
+}
+
+#[test]
+fn the_widths_that_are_told_are_measured() {
+    assert!(answer::WIDTHS.contains(&crate::arch::width::BYTE_WORD_MIXED));
+}

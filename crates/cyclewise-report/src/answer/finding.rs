@@ -1,0 +1,435 @@
+//! One comparison in words: its verdict with the figures that the verdict rests on.
+
+use crate::number::{self, NONE, brief, interval, significant};
+use crate::record::compare::CompareRow;
+use crate::record::{Comparison, Interval, State, Unit, Verdict, bounds};
+
+/// A ratio from here on is "1.20 times", below it is a percentage.
+const TIMES_FROM: f64 = 1.2;
+/// A ratio below it is told the other way round.
+const TURNED_BELOW: f64 = 0.1;
+
+/// The result of a comparison of `a` with `b`, before it is put in words.
+pub struct Finding<'a> {
+    /// The first.
+    pub a: &'a str,
+    /// What it is compared with.
+    pub b: &'a str,
+    /// Whether a larger value is the faster one.
+    pub more_is_faster: bool,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why there is none.
+    pub reason: Option<&'a str>,
+    /// The state of the neighbour that it is about.
+    pub state: State,
+    /// The ratio of a to b.
+    pub ratio: f64,
+    /// Its 95 % interval.
+    pub ci95: [f64; 2],
+    /// The ratio and the verdict in the other states of the neighbour.
+    others: Vec<(State, f64, Interval, Verdict)>,
+}
+
+impl<'a> Finding<'a> {
+    /// The finding of a record's comparison.
+    pub fn of(c: &'a Comparison, unit: Unit) -> Self {
+        let (ratio, ci95) = c.ratio_of();
+        Finding {
+            a: &c.a,
+            b: &c.b,
+            more_is_faster: unit.more_is_faster(),
+            verdict: c.verdict,
+            reason: c.reason.as_deref(),
+            state: c.paired().state,
+            ratio,
+            ci95: bounds(ci95),
+            // What both states share says nothing about either.
+            others: c
+                .states
+                .iter()
+                .filter(|s| s.state != State::Mixed)
+                .map(|s| (s.state, s.ratio, s.ratio_ci95, s.verdict))
+                .collect(),
+        }
+    }
+
+    /// The finding of one variant in two records, which are called `a` and `b`.
+    pub fn between(row: &'a CompareRow, unit: Unit, a: &'a str, b: &'a str) -> Self {
+        Finding {
+            a,
+            b,
+            more_is_faster: unit.more_is_faster(),
+            verdict: row.verdict,
+            reason: row.reason.as_deref(),
+            state: row.basis.state,
+            ratio: row.ratio,
+            ci95: bounds(row.ratio_ci95),
+            others: Vec::new(),
+        }
+    }
+
+    /// Whether there is a ratio to show: a row whose cost is not linear in its copies has none.
+    fn has_ratio(&self) -> bool {
+        let is_cost = self.verdict != Verdict::None || !self.reason.is_some_and(is_no_cost);
+        is_cost && self.ratio.is_finite() && self.ratio != 0.0
+    }
+
+    /// The ratio: `1.26×`, or a dash.
+    pub fn times(&self) -> String {
+        if self.has_ratio() {
+            times(self.ratio, self.ci95)
+        } else {
+            NONE.to_owned()
+        }
+    }
+
+    /// The interval of the ratio: `1.25–1.27`, or a dash.
+    pub fn interval(&self) -> String {
+        if self.has_ratio() {
+            interval(self.ratio, self.ci95)
+        } else {
+            NONE.to_owned()
+        }
+    }
+
+    /// The verdict in words, with what it takes to understand it.
+    pub fn verdict(&self) -> String {
+        let word = self.verdict.in_words();
+        match (self.verdict, self.reason) {
+            (Verdict::Faster | Verdict::Slower, _) => match self.otherwise() {
+                Some(otherwise) => format!("{word} ({otherwise})"),
+                None => word.to_owned(),
+            },
+            (Verdict::Same, reason) => within(word, [reason.map(str::to_owned), self.otherwise()]),
+            (Verdict::Undecided, reason) => {
+                let seen = Some(self.interval()).filter(|shown| shown != NONE);
+                within(word, [seen.or(reason.map(str::to_owned)), self.otherwise()])
+            }
+            (Verdict::None, Some(reason)) => format!("{word}: {reason}"),
+            (Verdict::None, None) => word.to_owned(),
+            (Verdict::Depends, _) => format!("{word}: {}", self.by_state()),
+        }
+    }
+
+    /// As [`Finding::verdict`], of a reason only what it begins with: `not linear`, without the figures that follow.
+    pub fn verdict_in_short(&self) -> String {
+        match (self.verdict, self.reason.and_then(|reason| reason.split(": ").next())) {
+            (Verdict::None, Some(reason)) => format!("{}: {reason}", self.verdict.in_words()),
+            _ => self.verdict(),
+        }
+    }
+
+    /// As [`Finding::verdict`], for a table that has the interval in a column.
+    pub fn verdict_alone(&self) -> String {
+        match self.verdict {
+            Verdict::Undecided => within(self.verdict.in_words(), [None, self.otherwise()]),
+            _ => self.verdict(),
+        }
+    }
+
+    /// What a state says that does not say the same as the headline: `busy: 1.01×, undecided`.
+    fn otherwise(&self) -> Option<String> {
+        let (state, ratio, ci95, verdict) = self.others.iter().find(|(.., verdict)| *verdict != self.verdict)?;
+        // Records of older versions, and states with too few rounds, have no verdict of the state.
+        let known = *verdict != Verdict::None && self.reason.is_some();
+        known.then(|| {
+            let ratio = times(*ratio, bounds(*ci95));
+            format!("{}: {ratio}, {}", state.as_str(), verdict.in_words())
+        })
+    }
+
+    /// The ratio in each state: `0.22× quiet, 1.30× busy`.
+    fn by_state(&self) -> String {
+        let headline = (self.state, self.times());
+        let others = self.others.iter().map(|(s, r, ci, _)| (*s, times(*r, bounds(*ci))));
+        let all = std::iter::once(headline).chain(others);
+        let parts: Vec<String> = all.map(|(s, ratio)| format!("{ratio} {}", s.as_str())).collect();
+        parts.join(", ")
+    }
+
+    /// The finding as one sentence.
+    pub fn sentence(&self) -> String {
+        let Finding { a, b, .. } = self;
+        let of_what = if self.more_is_faster { "the rate" } else { "the time" };
+        let ratio = match self.times() {
+            none if none == NONE => String::new(),
+            shown => format!(": {shown} {of_what} (95\u{a0}% {})", self.interval()),
+        };
+        let reason = |before: &str| self.reason.map_or(String::new(), |r| format!("{before}{r}"));
+        let otherwise = self.otherwise().map_or(String::new(), |o| format!("; {o}"));
+        match self.verdict {
+            Verdict::Faster | Verdict::Slower => {
+                format!("{a} is {} than {b}{ratio}{otherwise}.", self.verdict.as_str())
+            }
+            Verdict::Same => format!("{a} and {b} are the same{}{ratio}{otherwise}.", reason(", ")),
+            Verdict::Undecided => format!("{a} against {b} is undecided{ratio}{otherwise}."),
+            Verdict::None => format!(
+                "{a} against {b} has no verdict{}{}.",
+                reason(": "),
+                ratio.replacen(':', ";", 1)
+            ),
+            Verdict::Depends => format!("{a} against {b} depends on the neighbour: {}.", self.by_state()),
+        }
+    }
+
+    /// What `a` costs more than `b`, as the object of "costs": `7 %`, `1.3 times`, `nothing`; `None` without a verdict that
+    /// says so.
+    pub fn cost(&self) -> Option<String> {
+        match self.verdict {
+            Verdict::Slower if self.ratio < TIMES_FROM => Some(percent_of(self.ratio - 1.0, self.ci95)),
+            Verdict::Slower => Some(format!("{} times", brief(self.ratio, self.ci95))),
+            Verdict::Faster => Some(format!("less than nothing ({})", self.times())),
+            Verdict::Same => Some(within("nothing", [self.reason.map(str::to_owned), self.otherwise()])),
+            Verdict::Undecided | Verdict::None | Verdict::Depends => None,
+        }
+    }
+
+    /// Describes `a`'s time relative to `b`'s: `the clock takes 0.82× the time of std's`, or the verdict where
+    /// that is not a claim.
+    pub fn takes(&self, what: &str, whose: &str) -> String {
+        match self.verdict {
+            Verdict::Faster | Verdict::Slower => format!("{what} takes {} the time of {whose}", self.times()),
+            Verdict::Same => {
+                let as_long = format!("{what} takes as long as {whose}");
+                within(&as_long, [self.reason.map(str::to_owned), self.otherwise()])
+            }
+            _ => format!("{what} against {whose}: {}", self.verdict_in_short()),
+        }
+    }
+
+    /// The ratio as a sentence: `lock takes 18.0× the time of ds`. A small ratio is turned round, since nobody reads 0.00127 as
+    /// 790.
+    pub fn relation(&self) -> String {
+        let (verb, what) = if self.more_is_faster {
+            ("has", "rate")
+        } else {
+            ("takes", "time")
+        };
+        let turned = self.ratio > 0.0 && self.ratio < TURNED_BELOW;
+        let (a, b, shown) = if turned {
+            let [low, high] = self.ci95.map(|bound| if bound > 0.0 { 1.0 / bound } else { f64::NAN });
+            (self.b, self.a, times(1.0 / self.ratio, [high, low]))
+        } else {
+            (self.a, self.b, self.times())
+        };
+        format!("{a} {verb} {shown} the {what} of {b}")
+    }
+}
+
+/// Whether the reason of no verdict says that a slope is no cost.
+pub fn is_no_cost(reason: &str) -> bool {
+    reason.starts_with("not linear")
+}
+
+/// `word (one; other)`, of what there is.
+fn within(word: &str, said: [Option<String>; 2]) -> String {
+    let said: Vec<String> = said.into_iter().flatten().collect();
+    if said.is_empty() {
+        word.to_owned()
+    } else {
+        format!("{word} ({})", said.join("; "))
+    }
+}
+
+/// A ratio: `20.1×`, or a dash.
+pub(super) fn times(ratio: f64, ci: [f64; 2]) -> String {
+    match number::ratio(ratio, ci) {
+        none if none == NONE => none,
+        shown => format!("{shown}×"),
+    }
+}
+
+/// A share as a percentage, with at most two digits and none that the interval of the ratio does not support.
+fn percent_of(share: f64, ratio_ci: [f64; 2]) -> String {
+    let by_interval = brief(100.0 * share, ratio_ci.map(|bound| 100.0 * (bound - 1.0)));
+    let two_digits = significant(100.0 * share, 2);
+    let shorter = if by_interval.len() < two_digits.len() {
+        by_interval
+    } else {
+        two_digits
+    };
+    format!("{shorter}\u{a0}%")
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::record::Paired;
+
+    /// A comparison of `lock` with `ds`, as a run writes it.
+    pub(crate) fn comparison(verdict: Verdict, ratio: f64, ci: [f64; 2]) -> Comparison {
+        Comparison {
+            a: "lock".to_owned(),
+            b: "ds".to_owned(),
+            headline: Some(Paired {
+                state: State::Quiet,
+                ratio,
+                ratio_ci95: ci.map(Some),
+                ..Paired::default()
+            }),
+            verdict,
+            ..Comparison::default()
+        }
+    }
+
+    fn said(c: &Comparison) -> [String; 3] {
+        let finding = Finding::of(c, Unit::TicksPerOp);
+        [
+            format!("{} {}: {}", finding.times(), finding.b, finding.verdict()),
+            finding.sentence(),
+            finding.cost().unwrap_or_else(|| "no cost".to_owned()),
+        ]
+    }
+
+    #[test]
+    fn each_verdict_has_its_words() {
+        let slower = comparison(Verdict::Slower, 1.3012, [1.29, 1.312]);
+        assert_eq!(
+            said(&slower),
+            [
+                "1.30× ds: slower",
+                "lock is slower than ds: 1.30× the time (95\u{a0}% 1.290–1.312).",
+                "1.30 times"
+            ]
+        );
+        let mut same = comparison(Verdict::Same, 1.0012, [0.999, 1.004]);
+        same.reason = Some("within 1 %".to_owned());
+        assert_eq!(
+            said(&same),
+            [
+                "1.0012× ds: same (within 1 %)",
+                "lock and ds are the same, within 1 %: 1.0012× the time (95\u{a0}% 0.9990–1.0040).",
+                "nothing (within 1 %)"
+            ]
+        );
+        let undecided = comparison(Verdict::Undecided, 1.02, [0.93, 1.12]);
+        assert_eq!(
+            said(&undecided),
+            [
+                "1.020× ds: undecided (0.930–1.120)",
+                "lock against ds is undecided: 1.020× the time (95\u{a0}% 0.930–1.120).",
+                "no cost"
+            ]
+        );
+        let mut none = comparison(Verdict::None, 17.6, [17.0, 18.0]);
+        none.reason = Some("not linear".to_owned());
+        let long = Comparison {
+            reason: Some("not linear: a copy adds 0.85 ticks and then 0.79".to_owned()),
+            ..none.clone()
+        };
+        assert_eq!(
+            Finding::of(&long, Unit::TicksPerOp).verdict_in_short(),
+            "no verdict: not linear"
+        );
+        assert_eq!(
+            said(&none),
+            [
+                "— ds: no verdict: not linear",
+                "lock against ds has no verdict: not linear.",
+                "no cost"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_depends_on_the_neighbour_shows_both_states() {
+        let mut c = comparison(Verdict::Depends, 0.221, [0.21, 0.23]);
+        c.states = vec![Paired {
+            state: State::Busy,
+            ratio: 1.3,
+            ratio_ci95: [Some(1.2), Some(1.4)],
+            ..Paired::default()
+        }];
+        assert_eq!(
+            said(&c)[0],
+            "0.221× ds: depends on the neighbour: 0.221× quiet, 1.30× busy"
+        );
+    }
+
+    #[test]
+    fn a_claim_says_where_the_busy_state_does_not_share_it() {
+        let mut c = comparison(Verdict::Slower, 1.3, [1.29, 1.31]);
+        c.reason = Some("undecided while the neighbour is busy: ratio 1.010, 90 rounds".to_owned());
+        c.states = vec![Paired {
+            state: State::Busy,
+            ratio: 1.01,
+            ratio_ci95: [Some(0.9), Some(1.1)],
+            verdict: Verdict::Undecided,
+            ..Paired::default()
+        }];
+        assert_eq!(said(&c)[0], "1.30× ds: slower (busy: 1.01×, undecided)");
+        // The twin: a busy state that agrees is not mentioned.
+        c.states[0].verdict = Verdict::Slower;
+        assert_eq!(said(&c)[0], "1.30× ds: slower");
+    }
+
+    #[test]
+    fn same_and_undecided_say_what_the_busy_state_says() {
+        let busy = Paired {
+            state: State::Busy,
+            ratio: 1.3,
+            ratio_ci95: [Some(1.29), Some(1.31)],
+            verdict: Verdict::Slower,
+            ..Paired::default()
+        };
+        let mut same = comparison(Verdict::Same, 1.1, [1.0, 1.16]);
+        same.reason = Some("within 17 %".to_owned());
+        same.states = vec![busy.clone()];
+        let said_of = said(&same);
+        assert_eq!(said_of[2], "nothing (within 17 %; busy: 1.30×, slower)");
+        assert!(said_of[1].ends_with("; busy: 1.30×, slower."), "{said_of:?}");
+        let takes = |c: &Comparison| Finding::of(c, Unit::TicksPerOp).takes("a", "b");
+        assert_eq!(takes(&same), "a takes as long as b (within 17 %; busy: 1.30×, slower)");
+        let mut undecided = comparison(Verdict::Undecided, 1.1, [0.9, 1.3]);
+        undecided.reason = Some("none is shown".to_owned());
+        undecided.states = vec![busy];
+        assert!(
+            said(&undecided)[0].contains("; busy: 1.30×, slower)"),
+            "{:?}",
+            said(&undecided)
+        );
+        // The twin: without the other state it is not mentioned.
+        undecided.states.clear();
+        assert!(!said(&undecided)[0].contains("busy"));
+    }
+
+    #[test]
+    fn too_few_rounds_hide_no_factor_of_ten() {
+        let mut few = comparison(Verdict::None, 9.7, [9.0, 10.4]);
+        few.reason = Some("too few rounds: 4".to_owned());
+        let said_of = said(&few);
+        assert!(
+            said_of[0].starts_with("9.7") && said_of[1].contains("; 9.7"),
+            "{said_of:?}"
+        );
+        // The twin: a slope that is no cost shows nothing.
+        few.reason = Some("not linear: 1, 5, 5".to_owned());
+        assert!(said(&few).iter().all(|s| !s.contains("9.7")));
+    }
+
+    #[test]
+    fn a_ratio_says_of_what_and_a_small_one_is_turned_round() {
+        let relation = |c: &Comparison, unit| Finding::of(c, unit).relation();
+        let slower = comparison(Verdict::Slower, 18.0, [17.9, 18.1]);
+        assert_eq!(relation(&slower, Unit::TicksPerOp), "lock takes 18.0× the time of ds");
+        let faster = comparison(Verdict::Faster, 0.00125, [0.00124, 0.00126]);
+        assert_eq!(relation(&faster, Unit::TicksPerOp), "ds takes 800× the time of lock");
+        assert_eq!(relation(&faster, Unit::OpsPerSecond), "ds has 800× the rate of lock");
+        let unbounded = comparison(Verdict::Faster, 0.05, [f64::MIN, 0.06]);
+        assert_eq!(
+            relation(&unbounded, Unit::TicksPerOp),
+            "ds takes 20.0× the time of lock"
+        );
+        let near = comparison(Verdict::Faster, 0.5, [0.49, 0.51]);
+        assert_eq!(relation(&near, Unit::TicksPerOp), "lock takes 0.500× the time of ds");
+    }
+
+    #[test]
+    fn a_small_cost_is_a_percentage_of_the_digits_that_its_interval_has() {
+        let cost = |r, ci| said(&comparison(Verdict::Slower, r, ci))[2].clone();
+        assert_eq!(cost(1.0697, [1.0689, 1.0705]), "7.0\u{a0}%");
+        assert_eq!(cost(1.12, [1.02, 1.22]), "12\u{a0}%");
+        assert_eq!(cost(6.7, [6.2, 7.3]), "6.70 times");
+    }
+}

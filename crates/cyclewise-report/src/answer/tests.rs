@@ -1,0 +1,243 @@
+//! The answer to made-up records: what it says, what it leaves out, and what it does not claim.
+
+use super::*;
+use crate::record::{
+    Comparison, Cycles, Figure, Interval, Linearity, Missing, Paired, Probe, State, Unit, Variant, Verdict,
+};
+
+fn row(name: &str, cycles: f64) -> Variant {
+    let ci = [cycles * 0.999, cycles * 1.001];
+    Variant {
+        name: name.to_owned(),
+        n: 500,
+        median: cycles,
+        headline: Some(Figure {
+            state: State::Quiet,
+            n: 400,
+            median: cycles,
+            ci95: ci.map(Some),
+            ..Figure::default()
+        }),
+        cycles: Some(Cycles {
+            per_op: cycles,
+            ci95: ci,
+            ..Cycles::default()
+        }),
+        ..Variant::default()
+    }
+}
+
+fn pair(a: &str, b: &str, verdict: Verdict, ratio: f64, ratio_ci95: Interval) -> Comparison {
+    Comparison {
+        a: a.to_owned(),
+        b: b.to_owned(),
+        headline: Some(Paired {
+            state: State::Quiet,
+            ratio,
+            ratio_ci95,
+            ..Paired::default()
+        }),
+        verdict,
+        ..Comparison::default()
+    }
+}
+
+fn near(ratio: f64) -> Interval {
+    [Some(ratio * 0.999), Some(ratio * 1.001)]
+}
+
+fn experiment(name: &str, variants: Vec<Variant>, comparisons: Vec<Comparison>) -> Experiment {
+    Experiment {
+        name: name.to_owned(),
+        unit: Unit::TicksPerOp,
+        variants,
+        comparisons,
+        ..Experiment::default()
+    }
+}
+
+/// A record with every topic, measured on no machine.
+pub fn record() -> Record {
+    let mut inc = pair("lock-inc64", "ds-inc64", Verdict::Depends, 0.97, near(0.97));
+    inc.states = vec![Paired {
+        state: State::Busy,
+        ratio: 1.32,
+        ratio_ci95: near(1.32),
+        ..Paired::default()
+    }];
+    let mut same = pair("lock-cmpxchg64", "ds-cmpxchg64", Verdict::Same, 1.001, near(1.001));
+    same.reason = Some("within 1 %".to_owned());
+    let lock = experiment(
+        "lock-prefix",
+        vec![],
+        vec![
+            pair("lock-xadd64", "ds-xadd64", Verdict::Slower, 1.07, near(1.07)),
+            same,
+            inc,
+        ],
+    );
+    let popf = experiment(
+        "popf",
+        vec![row("push-popf", 13.0), row("test-branch", 0.7), row("soft-mask", 2.5)],
+        vec![pair("test-branch", "push-popf", Verdict::Faster, 0.054, near(0.054))],
+    );
+    let kernel = experiment(
+        "null-syscall",
+        vec![row("getppid", 427.0), row("function-call", 5.0)],
+        vec![pair("getppid", "function-call", Verdict::Slower, 85.2, near(85.2))],
+    );
+    let mut clock = experiment(
+        "clock",
+        vec![],
+        vec![pair("now", "std-instant", Verdict::Faster, 0.82, near(0.82))],
+    );
+    clock.probe = Some(Probe {
+        rounds: vec![1.0; 4],
+        states: "qbbm".to_owned(),
+        levels: Vec::new(),
+    });
+    Record {
+        experiments: vec![lock, popf, kernel, clock],
+        missing: vec![Missing {
+            experiment: "hackbench".to_owned(),
+            variant: None,
+            why: "fork was refused".to_owned(),
+            possible: true,
+        }],
+        ..Record::default()
+    }
+}
+
+#[test]
+fn the_answer_as_people_read_it() {
+    insta::assert_snapshot!(of(&record()).join("\n"));
+}
+
+/// A record with every row that a sentence rests on, in context too.
+pub fn full() -> Record {
+    let mut r = record();
+    let faster = |a: &str, b: &str| pair(a, b, Verdict::Faster, 0.122, near(0.122));
+    let slower = |a: &str, b: &str| pair(a, b, Verdict::Slower, 16.9, near(16.9));
+    r.experiments[0].comparisons = vec![
+        slower("lock-xadd64", "ds-xadd64"),
+        slower("lock-cmpxchg64", "ds-cmpxchg64"),
+        slower("lock-inc64", "ds-inc64"),
+    ];
+    let arc = vec![
+        faster("arc-elided-vec", "arc-locked-vec"),
+        slower("arc-locked-vec", "std-arc-vec"),
+    ];
+    let locks = ["parking-lot-cpus", "std-mutex-cpus", "spin-cpus"].map(|peer| faster("cyclewise-cpus", peer));
+    let percpu = vec![slower("lock-inc-64", "rseq-add-64")];
+    let width = ["cmpxchg8-mov8", "cmpxchg32-mov8"].map(|row| slower(row, "cmpxchg32-mov32"));
+    let mut context = super::in_context::tests::record(&[14.0, 0.0, 9.13, 21.7])
+        .experiments
+        .remove(0);
+    let matrix = context.matrix.as_mut().unwrap();
+    let rows = [
+        ["lock-prefix", "lock-xadd64"],
+        ["lock-prefix", "lock-cmpxchg64"],
+        ["popf", "push-popf"],
+        ["clock", "now"],
+        ["arc", "arc-locked"],
+        ["percpu", "rseq-add"],
+    ];
+    for row in rows {
+        let mut operation = matrix.operations[0].clone();
+        operation.name = row.join("/");
+        operation.loop_row = Some(row.map(str::to_owned));
+        matrix.operations.push(operation);
+    }
+    r.experiments.extend([
+        experiment("arc", vec![], arc),
+        experiment("percpu", vec![], percpu),
+        experiment("spinlock", vec![], locks.to_vec()),
+        experiment("width", vec![], width.to_vec()),
+        context,
+    ]);
+    r
+}
+
+#[test]
+fn the_answer_of_a_whole_run() {
+    let whole = Record {
+        missing: vec![],
+        ..full()
+    };
+    let all = of(&whole);
+    insta::assert_snapshot!("full", all.join("\n"));
+    assert_eq!(all.len(), 9, "every topic is told");
+    assert_eq!(
+        all.iter().map(|s| lines(s)).sum::<usize>(),
+        MOST,
+        "and there is no room left"
+    );
+    // What is missing is told in any case, and the last topic makes room.
+    let cut = of(&full());
+    assert_eq!(cut.len(), all.len());
+    assert!(cut.iter().all(|s| !s.contains("8 free bits")));
+    let popf = all.iter().find(|s| s.starts_with("POPF")).unwrap();
+    assert!(popf.contains("ticks") && !popf.contains("cycles"), "{popf}");
+    // The twin: without a range in ticks, core cycles are what people know.
+    assert!(of(&record()).iter().any(|s| s.starts_with("POPF costs 13.0 cycles")));
+}
+
+#[test]
+fn a_sentence_without_its_rows_is_left_out() {
+    let mut r = record();
+    let all = of(&r).len();
+    r.experiments.remove(1);
+    let rest = of(&r);
+    assert_eq!(rest.len(), all - 1);
+    assert!(rest.iter().all(|s| !s.contains("POPF")), "{rest:?}");
+    assert!(of(&Record::default()).is_empty());
+}
+
+#[test]
+fn a_sentence_claims_no_more_than_its_verdict() {
+    let mut r = record();
+    for c in r.experiments.iter_mut().flat_map(|e| &mut e.comparisons) {
+        c.verdict = Verdict::Undecided;
+    }
+    for sentence in of(&r).iter().filter(|s| s.starts_with("LOCK") || s.contains("clock")) {
+        assert!(
+            sentence.contains("undecided") && !sentence.contains("0.82×"),
+            "{sentence}"
+        );
+    }
+    // The twin: with the verdicts that the figures deserve, there are claims.
+    assert!(of(&record()).iter().any(|s| s.contains("0.820×")));
+}
+
+#[test]
+fn a_slope_that_is_no_cost_is_not_quoted() {
+    let mut r = record();
+    r.experiments[1].variants[0].linearity = Some(Linearity {
+        linear: Some(false),
+        ..Linearity::default()
+    });
+    assert!(of(&r).iter().all(|s| !s.contains("POPF")), "{:?}", of(&r));
+}
+
+#[test]
+fn there_are_at_most_ten_and_what_is_missing_is_among_them() {
+    let mut r = record();
+    let command = |i: usize| pair(&format!("cmd{i}"), "cmd", Verdict::Slower, 2.0, near(2.0));
+    r.experiments
+        .push(experiment("time", vec![], (0..30).map(command).collect()));
+    let all = of(&r);
+    assert!(all.iter().map(|s| lines(s)).sum::<usize>() <= MOST, "{all:?}");
+    assert!(all[0].ends_with("And 27 more."), "{all:?}");
+    assert!(all.last().unwrap().contains("hackbench (fork was refused)"), "{all:?}");
+}
+
+#[test]
+fn a_whole_run_in_the_tree_has_room_for_the_width_of_a_lock() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../records/2026-11-23-epyc-turin-kvm.json.gz"
+    );
+    let all = of(&crate::record::load(path.as_ref()).unwrap());
+    assert!(all.iter().any(|s| s.contains("8 free bits")), "{all:#?}");
+    assert!(all.iter().map(|s| lines(s)).sum::<usize>() <= MOST, "{all:#?}");
+}

@@ -1,0 +1,112 @@
+//! A table for the template: headings with units, and rows of cells.
+#![allow(
+    missing_docs,
+    reason = "for the pages of this workspace; what a name does not say is documented"
+)]
+
+use super::words::sign;
+use crate::export::number::NONE;
+use crate::record::Verdict;
+
+/// A column's heading.
+pub struct Column {
+    pub title: String,
+    /// The unit below it; empty if the figures have none.
+    pub unit: String,
+    /// Words are left-aligned, numbers right-aligned.
+    pub words: bool,
+}
+
+/// One cell.
+pub struct Cell {
+    pub text: String,
+    /// A smaller second line; may be empty.
+    pub detail: String,
+    /// The CSS classes.
+    pub class: &'static str,
+    /// A sign before the text, hidden from screen readers; may be empty.
+    pub sign: &'static str,
+}
+
+/// A table whose first column names its rows.
+pub struct Table {
+    pub caption: String,
+    pub columns: Vec<Column>,
+    pub rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    /// An empty table.
+    pub fn new(caption: impl Into<String>) -> Self {
+        Table {
+            caption: caption.into(),
+            columns: Vec::new(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a column of words.
+    pub fn words(&mut self, title: &str) {
+        self.column(title, "", true);
+    }
+
+    /// Adds a column of numbers.
+    pub fn numbers(&mut self, title: &str, unit: &str) {
+        self.column(title, unit, false);
+    }
+
+    fn column(&mut self, title: &str, unit: &str, words: bool) {
+        self.columns.push(Column {
+            title: title.to_owned(),
+            unit: unit.to_owned(),
+            words,
+        });
+    }
+}
+
+/// A cell of words.
+pub fn words(text: impl Into<String>) -> Cell {
+    Cell {
+        text: text.into(),
+        detail: String::new(),
+        class: "words",
+        sign: "",
+    }
+}
+
+/// A cell with a number.
+pub fn number(text: impl Into<String>) -> Cell {
+    Cell {
+        class: "number",
+        ..words(text)
+    }
+}
+
+/// A number that may be missing.
+pub fn maybe<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> Cell {
+    number(value.map_or_else(|| NONE.to_owned(), show))
+}
+
+/// A verdict: a sign, a word and a colour.
+pub fn verdict(v: Verdict) -> Cell {
+    Cell {
+        class: match v {
+            Verdict::Faster => "words verdict faster",
+            Verdict::Slower => "words verdict slower",
+            Verdict::Same => "words verdict same",
+            Verdict::Undecided => "words verdict undecided",
+            Verdict::None => "words verdict none",
+            Verdict::Depends => "words verdict depends",
+        },
+        sign: sign(v),
+        ..words(v.in_words())
+    }
+}
+
+impl Cell {
+    /// Adds a smaller second line.
+    pub fn with_detail(mut self, detail: impl Into<String>) -> Self {
+        self.detail = detail.into();
+        self
+    }
+}

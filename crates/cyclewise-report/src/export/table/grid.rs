@@ -1,0 +1,255 @@
+//! The grid that all tables use, their colours, and how text and tables fit a terminal.
+#![allow(
+    missing_docs,
+    reason = "for the pages of this workspace; what a name does not say is documented"
+)]
+
+use crate::export::number::NONE;
+use crate::record::Verdict;
+use anstyle::{AnsiColor, Color, Style};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
+
+pub const BOLD: Style = Style::new().bold();
+pub const DIM: Style = Style::new().dimmed();
+pub const YELLOW: Style = Style::new().fg_color(Some(Color::Ansi(AnsiColor::Yellow)));
+
+/// The most columns of text, unless all are asked for: a longer line is hard to read, and other outputs are cut there.
+pub const MOST_COLUMNS: usize = 100;
+/// Narrower than this, lines are longer than the terminal.
+const LEAST_COLUMNS: usize = 40;
+
+/// How much a table may show.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    /// The most characters in a line.
+    pub columns: usize,
+    /// Every column, whatever the width.
+    pub wide: bool,
+}
+
+impl Look {
+    /// For a terminal of this many columns; `None` elsewhere. `wide` asks for all columns.
+    pub fn new(terminal: Option<u16>, wide: bool) -> Self {
+        let columns = terminal.map_or(MOST_COLUMNS, usize::from);
+        Look {
+            columns: columns.clamp(LEAST_COLUMNS, MOST_COLUMNS),
+            wide,
+        }
+    }
+}
+
+pub fn style(verdict: Verdict) -> Style {
+    match verdict {
+        Verdict::Faster => green(),
+        Verdict::Slower => red(),
+        Verdict::Same | Verdict::Undecided | Verdict::None => DIM,
+        Verdict::Depends => YELLOW,
+    }
+}
+
+pub const fn green() -> Style {
+    Style::new().fg_color(Some(Color::Ansi(AnsiColor::Green)))
+}
+
+pub const fn red() -> Style {
+    Style::new().fg_color(Some(Color::Ansi(AnsiColor::Red)))
+}
+
+/// A table whose first `words` columns are left-aligned words, and the others right-aligned numbers.
+pub fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>, words: usize) -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(header.iter().map(|h| format!("{DIM}{h}{DIM:#}")));
+    for row in rows {
+        table.add_row(row);
+    }
+    for column in table.column_iter_mut().skip(words) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+/// A column of a table that must fit a width.
+pub struct Column {
+    title: String,
+    /// Columns of higher rank are left out first; 0 is never left out.
+    rank: u8,
+    /// Whether its text is broken into lines.
+    breaks: bool,
+    cells: Vec<String>,
+}
+
+impl Column {
+    pub fn new(title: impl Into<String>, rank: u8, cells: impl Iterator<Item = String>) -> Self {
+        Column {
+            title: title.into(),
+            rank,
+            breaks: false,
+            cells: cells.collect(),
+        }
+    }
+
+    /// A column of text, which is broken into lines.
+    pub fn text(title: impl Into<String>, cells: impl Iterator<Item = String>) -> Self {
+        Column {
+            breaks: true,
+            ..Column::new(title, 0, cells)
+        }
+    }
+
+    /// Whether no cell says anything.
+    fn is_empty(&self) -> bool {
+        self.cells.iter().all(|c| c.is_empty() || c == NONE)
+    }
+
+    /// The longest cell and the space beside it.
+    fn width(&self) -> usize {
+        let cells = self.cells.iter().flat_map(|c| c.lines()).map(shown_width);
+        cells.chain([self.title.chars().count()]).max().unwrap_or(0) + 2
+    }
+}
+
+/// The least width of the last column, whose text is broken into lines.
+const LEAST_LAST: usize = 30;
+
+/// A table of names, numbers, and a last column of text that is broken into lines. Columns that are empty are left out, and of
+/// the others as many as `look` has room for.
+pub fn fitted(mut columns: Vec<Column>, look: Look) -> String {
+    columns.retain(|c| !c.is_empty() || (c.rank == 0 && !c.breaks));
+    let name = look.columns * 2 / 5;
+    let needed = |columns: &[Column]| -> usize {
+        let fixed = columns.iter().filter(|c| !c.breaks).map(Column::width).skip(1);
+        let text = columns.iter().find(|c| c.breaks);
+        let text = text.map_or(0, |c| c.width().min(LEAST_LAST));
+        columns.first().map_or(0, |c| c.width().min(name)) + fixed.sum::<usize>() + text
+    };
+    while !look.wide && needed(&columns) > look.columns {
+        let optional = columns.iter().enumerate().filter(|(_, c)| c.rank > 0);
+        let Some((i, _)) = optional.max_by_key(|(_, c)| c.rank) else {
+            break;
+        };
+        columns.remove(i);
+    }
+    let header: Vec<&str> = columns.iter().map(|c| c.title.as_str()).collect();
+    // The last column takes what the others leave.
+    let others = columns.iter().enumerate().filter(|(_, c)| !c.breaks);
+    let others = others.map(|(i, c)| if i == 0 { c.width().min(name) } else { c.width() });
+    let free = look.columns.saturating_sub(others.sum());
+    let rows = columns.first().map_or(0, |c| c.cells.len());
+    let rows = (0..rows).map(|i| columns.iter().map(|c| c.cells[i].clone()).collect());
+    let mut table = table(&header, rows, 1);
+    if !look.wide {
+        table
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(look.columns as u16);
+        for (i, (column, of)) in table.column_iter_mut().zip(&columns).enumerate() {
+            column.set_constraint(match i {
+                _ if of.breaks => {
+                    let width = of.width().min(free).max(LEAST_LAST);
+                    ColumnConstraint::LowerBoundary(Width::Fixed(width as u16))
+                }
+                0 => ColumnConstraint::UpperBoundary(Width::Fixed(name as u16)),
+                _ => ColumnConstraint::ContentWidth,
+            });
+        }
+    }
+    if let Some(column) = columns.iter().position(|c| c.breaks).and_then(|i| table.column_mut(i)) {
+        column.set_cell_alignment(CellAlignment::Left);
+    }
+    trimmed(&table.to_string())
+}
+
+/// A table of any columns, broken into lines where `look` has no room.
+pub fn broken(mut table: Table, look: Look) -> String {
+    if !look.wide {
+        table
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(look.columns as u16);
+    }
+    trimmed(&table.to_string())
+}
+
+/// The text without spaces at the ends of its lines.
+fn trimmed(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    lines.join("\n")
+}
+
+/// The number of characters that a terminal shows of a text with colour codes.
+pub fn shown_width(text: &str) -> usize {
+    anstream::adapter::strip_str(text).to_string().chars().count()
+}
+
+/// Breaks a text without colour codes at spaces, so that no line is longer than `look` allows. Lines after the first are
+/// indented, and the first has room for `before` characters that the caller writes.
+pub fn wrapped(text: &str, look: Look, before: usize, indent: usize) -> String {
+    let mut out = String::new();
+    let mut at = before;
+    for (i, word) in text.split(' ').enumerate() {
+        let width = word.chars().count();
+        if i > 0 {
+            if at + 1 + width > look.columns && !look.wide {
+                out.push('\n');
+                out.push_str(&" ".repeat(indent));
+                at = indent;
+            } else {
+                out.push(' ');
+                at += 1;
+            }
+        }
+        out.push_str(word);
+        at += width;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(columns: u16) -> Look {
+        Look::new(Some(columns), false)
+    }
+
+    #[test]
+    fn text_is_broken_at_spaces() {
+        let text = "one two three four five six seven eight nine ten eleven twelve";
+        let out = wrapped(text, look(40), 6, 2);
+        assert_eq!(out, "one two three four five six seven\n  eight nine ten eleven twelve");
+        assert!(out.lines().all(|l| l.chars().count() <= 40));
+        assert_eq!(wrapped(text, Look::new(Some(40), true), 6, 2), text);
+    }
+
+    #[test]
+    fn columns_of_low_rank_go_first_and_the_text_stays() {
+        let columns = |verdict: &str| {
+            let cells = |text: &str| vec![text.to_owned()].into_iter();
+            vec![
+                Column::new("variant", 0, cells("lfence-rdtsc-dependent-load")),
+                Column::new("median", 0, cells("12.345")),
+                Column::new("n", 2, cells("1234567890")),
+                Column::new("kind", 1, cells("throughput")),
+                Column::text("against others", cells(verdict)),
+            ]
+        };
+        let verdict = "1.30× something-long: slower than it should be, busy 2.1";
+        let wide = fitted(columns(verdict), look(100));
+        let narrow = fitted(columns(verdict), look(80));
+        assert!(wide.contains("throughput") && wide.contains("1234567890"), "{wide}");
+        assert!(
+            !narrow.contains("1234567890") && narrow.contains("throughput"),
+            "{narrow}"
+        );
+        for (text, most) in [(&wide, 100), (&narrow, 80)] {
+            assert!(text.lines().all(|l| shown_width(l) <= most), "{text}");
+            assert!(text.contains("busy 2.1") && text.contains("12.345"), "{text}");
+        }
+        // What is free is the last column's: this text fits beside the others in a hundred columns.
+        assert!(wide.contains(&verdict[..30]) && wide.lines().count() <= 3, "{wide}");
+        // The twin: without a limit the lines are as long as their cells.
+        let all = fitted(columns(&verdict.repeat(3)), Look::new(Some(80), true));
+        assert!(all.lines().any(|l| shown_width(l) > 100), "{all}");
+    }
+}

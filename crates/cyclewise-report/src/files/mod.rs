@@ -1,0 +1,5 @@
+//! Where documents go: stdout, and files that are written whole or not at all.
+
+pub mod default_names;
+pub mod document_file;
+pub mod output;

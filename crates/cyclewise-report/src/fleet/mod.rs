@@ -1,0 +1,20 @@
+//! Many machines: groups them by what they are, and finds those that are not like their group.
+//!
+//! `columns` gives the figures of records to their machines; `group` finds machines that are alike; `row` describes each column in each
+//! group; `outliers` names the machines that are not like theirs, with their `evidence`; `differences` compares the groups;
+//! `features` joins doctors' reports; `analyse` makes a report of all.
+
+mod analyse;
+mod columns;
+mod differences;
+mod evidence;
+mod features;
+pub mod figures;
+mod group;
+mod headline;
+mod outliers;
+mod row;
+mod words;
+
+pub use analyse::{Settings, analyse, measured};
+pub use headline::HEADLINES;
