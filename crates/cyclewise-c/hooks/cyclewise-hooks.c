@@ -50,24 +50,25 @@ static void *next(const char *name)
     return found;
 }
 
-/* What a hook forwards to, which the library finds at the first call: one for each hook. */
+/* What a hook forwards to, which the library finds at the first call: one for each hook. The names of the library's functions have the
+ * number of this version, so that no object calls what takes other arguments. */
 struct cw_behind {
     void *(*next)(const char *name);
     void *function;
 };
 
 #define UNPACK(...) __VA_ARGS__
-#define DECLARE(name, parameters, arguments) int cw_hook_##name(struct cw_behind *behind, UNPACK parameters);
+#define DECLARE(name, parameters, arguments) int cw_hook2_##name(struct cw_behind *behind, UNPACK parameters);
 CREATORS(DECLARE)
-void *cw_hook_dl_allocate_tls(struct cw_behind *behind, void *memory);
-void *cw_hook_dl_allocate_tls_init(struct cw_behind *behind, void *block, size_t is_main);
+void *cw_hook2_dl_allocate_tls(struct cw_behind *behind, void *memory);
+void *cw_hook2_dl_allocate_tls_init(struct cw_behind *behind, void *block, size_t is_main);
 
 #define DEFINE(name, parameters, arguments)                                                                           \
     EXPORTED int name parameters;                                                                                     \
     EXPORTED int name parameters                                                                                      \
     {                                                                                                                 \
         static struct cw_behind behind = {next, NULL};                                                                \
-        return cw_hook_##name(&behind, UNPACK arguments);                                                             \
+        return cw_hook2_##name(&behind, UNPACK arguments);                                                             \
     }
 CREATORS(DEFINE)
 
@@ -75,14 +76,14 @@ EXPORTED __attribute__((weak)) void *_dl_allocate_tls(void *memory);
 EXPORTED __attribute__((weak)) void *_dl_allocate_tls(void *memory)
 {
     static struct cw_behind behind = {next, NULL};
-    return cw_hook_dl_allocate_tls(&behind, memory);
+    return cw_hook2_dl_allocate_tls(&behind, memory);
 }
 
 EXPORTED __attribute__((weak)) void *_dl_allocate_tls_init(void *block, size_t is_main);
 EXPORTED __attribute__((weak)) void *_dl_allocate_tls_init(void *block, size_t is_main)
 {
     static struct cw_behind behind = {next, NULL};
-    return cw_hook_dl_allocate_tls_init(&behind, block, is_main);
+    return cw_hook2_dl_allocate_tls_init(&behind, block, is_main);
 }
 
 /* The layout of the table below. A test compiles the object with another. */

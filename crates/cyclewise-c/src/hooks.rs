@@ -23,7 +23,8 @@ use cyclewise::patch::hooks::{self, Behind, Hooks, Next};
 use cyclewise::patch::tls_hooks::{self, TlsHooks};
 use std::sync::OnceLock;
 
-/// The layout of the table.
+/// The layout of the table, and what the functions below are given. Their names have it too: an object of another version does not link,
+/// and a program that was linked with one ends where the dynamic linker finds none ("undefined symbol").
 const ABI: u32 = 2;
 
 macro_rules! define {
@@ -63,7 +64,7 @@ macro_rules! define {
             /// # Safety
             /// The C library's contract, and Safety 2.
             // SAFETY: Safety 1.
-            #[unsafe(export_name = concat!("cw_hook_", stringify!($name)))]
+            #[unsafe(export_name = concat!("cw_hook2_", stringify!($name)))]
             pub unsafe extern "C" fn $name(behind: &Behind, $($argument: $type),*) -> c_int {
                 // SAFETY: the caller's contract is the C library's.
                 unsafe { cyclewise::patch::hooks::$name(behind, $($argument),*) }
@@ -79,7 +80,7 @@ cyclewise::__thread_creators!(define);
 /// The dynamic linker's contract.
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cw_hook_dl_allocate_tls(behind: &Behind, memory: *mut c_void) -> *mut c_void {
+pub unsafe extern "C" fn cw_hook2_dl_allocate_tls(behind: &Behind, memory: *mut c_void) -> *mut c_void {
     // SAFETY: the caller's contract is the dynamic linker's.
     unsafe { tls_hooks::allocate(behind, memory) }
 }
@@ -90,7 +91,7 @@ pub unsafe extern "C" fn cw_hook_dl_allocate_tls(behind: &Behind, memory: *mut c
 /// The dynamic linker's contract.
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cw_hook_dl_allocate_tls_init(
+pub unsafe extern "C" fn cw_hook2_dl_allocate_tls_init(
     behind: &Behind,
     block: *mut c_void,
     is_main: usize,

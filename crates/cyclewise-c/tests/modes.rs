@@ -130,6 +130,45 @@ fn hooks_of_another_version_are_refused_as_such() {
     }
 }
 
+/// An object from before the functions were given what they forward to: its calls would crash. It does not link, and a program that was
+/// linked with it before ends by the dynamic linker's line. The twin is the object of today.
+#[test]
+fn hooks_that_call_with_other_arguments_are_not_linked() {
+    let object = hooks_with("-Dcw_hook2_pthread_create=cw_hook_pthread_create");
+    let program = Program {
+        hooked: false,
+        ..Program::called("refused.c", Link::Shared)
+    };
+    let with = |flags: &[&str]| {
+        Program {
+            flags,
+            ..program.clone()
+        }
+        .compile()
+    };
+    let said = with(&[&object]).expect_err("there is no such function");
+    assert!(said.contains("cw_hook_pthread_create"), "{said}");
+    // A library that had the function stands for the one of before, and then has it no more.
+    let before = common::fresh("libbefore.so").display().to_string();
+    let make = |text: &str| {
+        let source = common::fresh("before.c");
+        std::fs::write(&source, text).expect("a file");
+        let source = source.display().to_string();
+        let output = common::cc(&["-shared", "-fPIC", "-o", &before, &source].map(str::to_owned));
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    make("int cw_hook_pthread_create(void) { return 0; }\n");
+    let linked = with(&[&object, &before]).expect("a program");
+    make("int nothing;\n");
+    let mut command = std::process::Command::new(linked);
+    let output = command.env_remove("LD_LIBRARY_PATH").output().expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    // 127: the dynamic linker of glibc.
+    let is_told = said.contains("undefined symbol: cw_hook_pthread_create");
+    assert!(output.status.code() == Some(127) && is_told, "{} {said}", output.status);
+    assert!(with(&[&hooks_with("-DTODAY")]).is_ok());
+}
+
 #[test]
 fn a_static_program_is_refused_and_has_threads() {
     for flags in [["-static"], ["-static-pie"]] {

@@ -153,6 +153,8 @@ static void registering_is_refused(void)
     CHECK_REFUSED(cw_signal_on(SIGUSR1, handler, NULL, 2, &why), CW_REFUSED_ARGUMENT);
     CHECK_REFUSED(cw_signal_off(SIGUSR1, &why), CW_REFUSED_SIGNAL_NOT_OURS);
     CHECK_REFUSED(cw_signal_off(-1, &why), CW_REFUSED_SIGNAL_NOT_OURS);
+    struct cw_refusal why;
+    CHECK(cw_signal_off(65, &why) && strstr(why.message, "there is no signal 65"));
 }
 
 /* Data that a handler and the program share. */

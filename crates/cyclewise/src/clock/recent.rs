@@ -6,7 +6,8 @@
 //!
 //! # Invariants
 //! 1. The time in the word never decreases, unless the kernel's clock was set back. (A child of fork starts with 0: its one thread reads
-//!    the clock next.) The clock is read after the word that it is compared with.
+//!    the clock next.) The clock is read after the word that it is compared with first. A word that others have raised meanwhile is not
+//!    compared with that reading to find out whether the kernel's clock was set back: who was preempted in between may be far behind it.
 //! 2. A reader that read the clock has raised the word to that time before it returns it.
 //! 3. So a thread that read a time finds one that is not below it, whether from the word, whose values a thread sees in
 //!    their order, or from the clock, which is never below a time that was read before.
@@ -18,7 +19,9 @@
 //!
 //! # Cost
 //! While a thread keeps it, one load. Otherwise a reading of the clock and a read-modify-write of a word that all readers
-//! share.
+//! share. The clock is read once. The read-modify-write fails where another thread has changed the word meanwhile, and is tried again only
+//! while the word is below what was read: once at most for each reader that had read the clock before, and each upkeep thread that begins
+//! or ends.
 
 use super::segment::floor;
 use core::sync::atomic::AtomicU64;
@@ -30,8 +33,14 @@ const KEPT: u64 = 1;
 /// What the protocol needs of its word: core's, or loom's in models.
 pub(super) trait Word {
     fn load(&self) -> u64;
-    /// Replaces the value by what `change` makes of it; returns the old one.
-    fn change(&self, change: impl FnMut(u64) -> u64) -> u64;
+    /// Stores `new` if the word is `old`; else gives what was found.
+    fn replace(&self, old: u64, new: u64) -> Result<(), u64>;
+    /// Sets these bits.
+    #[cfg(feature = "std")]
+    fn set(&self, bits: u64);
+    /// Clears these bits.
+    #[cfg(feature = "std")]
+    fn clear(&self, bits: u64);
 }
 
 impl Word for AtomicU64 {
@@ -40,9 +49,18 @@ impl Word for AtomicU64 {
         self.load(Relaxed)
     }
 
-    fn change(&self, mut change: impl FnMut(u64) -> u64) -> u64 {
-        let changed = self.fetch_update(Relaxed, Relaxed, |word| Some(change(word)));
-        changed.unwrap_or_else(|word| word)
+    fn replace(&self, old: u64, new: u64) -> Result<(), u64> {
+        self.compare_exchange(old, new, Relaxed, Relaxed).map(drop)
+    }
+
+    #[cfg(feature = "std")]
+    fn set(&self, bits: u64) {
+        self.fetch_or(bits, Relaxed);
+    }
+
+    #[cfg(feature = "std")]
+    fn clear(&self, bits: u64) {
+        self.fetch_and(!bits, Relaxed);
     }
 }
 
@@ -62,30 +80,36 @@ impl<W: Word> Recent<W> {
     pub(super) fn read(&self, now: impl Fn() -> u64) -> u64 {
         match self.0.load() {
             word if word & KEPT != 0 => word >> 1,
-            _ => self.read_slow(now),
+            _ => self.raise(now),
         }
     }
 
+    /// Raises the word to a reading of the clock, and gives the time that it has then.
     #[cold]
-    fn read_slow(&self, now: impl Fn() -> u64) -> u64 {
-        let mut read = 0;
-        self.0.change(|word| {
-            read = raised(word, now());
-            read << 1 | word & KEPT
-        });
+    fn raise(&self, now: impl Fn() -> u64) -> u64 {
+        let mut word = self.0.load();
+        let read = raised(word, now());
+        while let Err(found) = self.0.replace(word, read << 1 | word & KEPT) {
+            // Raised past it by a later reading.
+            if found >> 1 >= read {
+                return found >> 1;
+            }
+            word = found;
+        }
         read
     }
 
     /// Raises the word to a reading of the clock. From now on a thread keeps it.
     #[cfg(feature = "std")]
     pub(super) fn publish(&self, now: impl Fn() -> u64) {
-        self.0.change(|word| raised(word, now()) << 1 | KEPT);
+        self.raise(now);
+        self.0.set(KEPT);
     }
 
     /// The thread that called `publish` does not any more. Where another does, readers read the clock until it has.
     #[cfg(feature = "std")]
     pub(super) fn abandon(&self) {
-        self.0.change(|word| word & !KEPT);
+        self.0.clear(KEPT);
     }
 
     #[cfg(all(test, feature = "std", not(loom)))]

@@ -8,8 +8,14 @@ pub(super) fn for_call(call: &str, errno: i32) -> &'static str {
             "raise the limit on locked memory (ulimit -l), or lock no mappings to come (mlockall with MCL_FUTURE)"
         }
         "sched_setaffinity" if errno == EBUSY => "confine no thread of SCHED_DEADLINE, or give it another policy",
+        "open" if errno == EMFILE || errno == ENFILE => "close some files, or raise the limit on them (ulimit -n)",
         "open" | "getdents64" | "stat" if call.ends_with("/proc/self/task") => {
             "mount /proc and allow reading it, or continue with LOCK in force"
+        }
+        "mprotect" if errno == ENOMEM => "raise the limit on mappings (vm.max_map_count), or free some memory",
+        // As SELinux does without execmem and execmod, PaX's MPROTECT, and prctl(2) with PR_SET_MDWE.
+        "mprotect" if errno == EACCES => {
+            "let a security policy allow text to be written (execmod, execmem; no MDWE), or leave the text as it is"
         }
         "mprotect" | "open" | "read" | "pread" | "pwrite" => "allow this call, or leave the text as it is",
         "membarrier" if call.ends_with("RSEQ") => "allow this call, or stop no slot and kill no per-CPU reference",
@@ -27,7 +33,11 @@ pub(super) fn for_call(call: &str, errno: i32) -> &'static str {
 
 // By number: without a feature that calls the kernel there is no libc.
 const EAGAIN: i32 = 11; // include/uapi/asm-generic/errno-base.h
+const ENOMEM: i32 = 12; // same place
+const EACCES: i32 = 13; // same place
 const EBUSY: i32 = 16; // same place
+const ENFILE: i32 = 23; // same place
+const EMFILE: i32 = 24; // same place
 
 #[cfg(test)]
 mod tests {
@@ -56,21 +66,25 @@ mod tests {
     #[cfg(feature = "percpu")]
     #[test]
     fn a_limit_on_locked_memory_and_a_deadline_have_advice_of_their_own() {
-        assert_eq!((EAGAIN, EBUSY), (libc::EAGAIN, libc::EBUSY));
+        assert_eq!((EAGAIN, ENOMEM, EACCES), (libc::EAGAIN, libc::ENOMEM, libc::EACCES));
+        assert_eq!((EBUSY, ENFILE, EMFILE), (libc::EBUSY, libc::ENFILE, libc::EMFILE));
         for (call, errno, has) in [
             ("mmap", libc::EAGAIN, "locked"),
             ("mmap", libc::ENOMEM, "address space"),
             ("sched_setaffinity", libc::EBUSY, "SCHED_DEADLINE"),
             ("sched_setaffinity", libc::EINVAL, "name a CPU"),
+            ("mprotect", libc::EACCES, "security policy"),
+            ("mprotect", libc::ENOMEM, "max_map_count"),
+            ("mprotect", libc::EPERM, "allow this call"),
+            ("open /proc/self/mem", libc::EMFILE, "close some files"),
+            ("open /proc/self/task", libc::ENFILE, "close some files"),
+            ("open /proc/self/mem", libc::EACCES, "allow this call"),
         ] {
             let advice = for_call(call, errno);
             assert!(advice.contains(has), "{call} {errno}: {advice}");
             // The twin: without its errno it is another.
-            assert_eq!(
-                advice == for_call(call, 0),
-                errno == libc::ENOMEM || errno == libc::EINVAL,
-                "{call} {errno}"
-            );
+            let is_general = ["address space", "name a CPU", "allow this call"].contains(&has);
+            assert_eq!(advice == for_call(call, 0), is_general, "{call} {errno}");
         }
     }
 

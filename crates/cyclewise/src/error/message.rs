@@ -109,9 +109,12 @@ impl fmt::Display for Refusal {
                 f,
                 "signal {signal} already has a handler; remove it first, or combine the two"
             ),
+            Self::SignalNotOurs { signal: signal @ (..1 | 65..) } => {
+                write!(f, "there is no signal {signal}; name one from 1 to 64")
+            }
             Self::SignalNotOurs { signal } => write!(
                 f,
-                "the installed handler of signal {signal} is not cyclewise's; remove the one installed over it first"
+                "signal {signal} has no handler of cyclewise's, or another was installed over it; remove that one first"
             ),
             Self::SignalsBusy => f.write_str("another call is changing signal handlers; try again when it has returned"),
             Self::NoGs => f.write_str("the base of GS cannot be set; use the operations that do not need it"),
@@ -137,8 +140,15 @@ mod tests {
     fn a_message_says_what_failed_why_and_what_to_do() {
         let call = "mprotect";
         assert_eq!(
-            Refusal::System { call, errno: 13 }.to_string(),
-            "mprotect failed with errno 13; allow this call, or leave the text as it is"
+            Refusal::System { call, errno: 1 }.to_string(),
+            "mprotect failed with errno 1; allow this call, or leave the text as it is"
+        );
+        assert_eq!(
+            [-1, 10].map(|signal| Refusal::SignalNotOurs { signal }.to_string()),
+            [
+                "there is no signal -1; name one from 1 to 64",
+                "signal 10 has no handler of cyclewise's, or another was installed over it; remove that one first"
+            ]
         );
         assert_eq!(
             Refusal::Breakpoint { at: 0x1000 }.to_string(),

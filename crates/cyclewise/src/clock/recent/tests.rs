@@ -1,8 +1,6 @@
 //! No thread's readings go back: models, under loom in every order, and protocols that are broken on purpose.
 
-use super::Recent;
-#[cfg(loom)]
-use super::Word;
+use super::{Recent, Word};
 #[cfg(not(loom))]
 use crate::primitive::threads::model;
 use crate::primitive::threads::{Arc, AtomicU64, thread};
@@ -15,8 +13,16 @@ impl Word for AtomicU64 {
         self.load(Relaxed)
     }
 
-    fn change(&self, mut change: impl FnMut(u64) -> u64) -> u64 {
-        self.fetch_update(Relaxed, Relaxed, |word| Some(change(word))).unwrap()
+    fn replace(&self, old: u64, new: u64) -> Result<(), u64> {
+        self.compare_exchange(old, new, Relaxed, Relaxed).map(drop)
+    }
+
+    fn set(&self, bits: u64) {
+        self.fetch_or(bits, Relaxed);
+    }
+
+    fn clear(&self, bits: u64) {
+        self.fetch_and(!bits, Relaxed);
     }
 }
 
@@ -168,6 +174,69 @@ fn of_two_upkeeps_the_later_time_counts_and_one_may_end() {
     assert_eq!(recent.read(|| 100), 12);
     recent.publish(|| u64::MAX);
     assert_eq!(recent.read(|| 0), u64::MAX >> 1);
+}
+
+/// Other threads change the word at each try, as what they store says.
+#[cfg(not(loom))]
+struct Raced {
+    word: core::cell::Cell<u64>,
+    stores: core::cell::RefCell<Vec<u64>>,
+}
+
+#[cfg(not(loom))]
+impl Word for Raced {
+    fn load(&self) -> u64 {
+        self.word.get()
+    }
+
+    fn replace(&self, old: u64, new: u64) -> Result<(), u64> {
+        if let Some(theirs) = self.stores.borrow_mut().pop() {
+            self.word.set(theirs);
+        }
+        let found = self.word.get();
+        if found != old {
+            return Err(found);
+        }
+        self.word.set(new);
+        Ok(())
+    }
+
+    fn set(&self, bits: u64) {
+        self.word.set(self.word.get() | bits);
+    }
+
+    fn clear(&self, bits: u64) {
+        self.word.set(self.word.get() & !bits);
+    }
+}
+
+/// Under contention too the clock is read once; and a reader that was preempted for long after it does not take the word for one from
+/// before the clock was set back.
+#[cfg(not(loom))]
+#[test]
+fn the_clock_is_read_once_however_often_others_raise_the_word() {
+    const SECOND: u64 = 1_000_000_000;
+    for (stores, expected, left) in [
+        (&[4, 6, 8][..], 10, 20),
+        (&[4, 3, 5], 10, 21),
+        (&[4, 30, 40], 15, 30),
+        (&[18 * SECOND], 9 * SECOND, 18 * SECOND),
+    ] {
+        let readings = core::cell::Cell::new(0);
+        let raced = Recent(Raced {
+            word: 2.into(),
+            stores: stores.iter().rev().copied().collect::<Vec<_>>().into(),
+        });
+        let read = raced.read(|| {
+            readings.set(readings.get() + 1);
+            10
+        });
+        assert_eq!(
+            (read, raced.0.load(), readings.get()),
+            (expected, left, 1),
+            "{stores:?}"
+        );
+    }
 }
 
 /// In another time namespace, or restored from a checkpoint.

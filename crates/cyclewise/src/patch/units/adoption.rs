@@ -32,8 +32,8 @@ use crate::patch::text_edit::unexpected_byte;
 use crate::sys::loaded_objects::{self, Object};
 use crate::sys::proc_maps;
 use core::ops::Range;
-use core::sync::atomic::Ordering::{Acquire, Relaxed};
-use core::sync::atomic::{AtomicPtr, AtomicUsize};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize};
 
 const NOTE_NAME: &[u8] = b"cyclewise\0";
 const NOTE_TYPE: u32 = 1;
@@ -41,7 +41,8 @@ const NOTE_TYPE: u32 = 1;
 /// How many units have registered without a note at most, and were not adopted; others are found by their notes alone. A guess.
 const MOST_UNLISTED: usize = 64;
 
-/// Descriptors that constructors have passed. One that a note leads to is taken out.
+/// Descriptors that constructors have passed. One that a note leads to is taken out, and so is one that is in no object any more, by a
+/// [`Sweep`].
 static REGISTERED: [AtomicPtr<Unit>; MOST_UNLISTED] = [const { AtomicPtr::new(core::ptr::null_mut()) }; MOST_UNLISTED];
 
 /// How many units the last walk saw, and how many of those keep LOCK.
@@ -49,12 +50,62 @@ static SEEN: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
 /// Keeps the descriptor of a unit for the next walk.
 pub(super) fn remember(unit: *const Unit) {
-    let unit = unit.cast_mut();
-    let (null, relaxed) = (core::ptr::null_mut(), Relaxed); // Relaxed: the address alone is passed on.
-    if REGISTERED.iter().all(|place| place.load(relaxed) != unit) {
-        let _ = REGISTERED
-            .iter()
-            .find(|place| place.compare_exchange(null, unit, relaxed, relaxed).is_ok());
+    if !place(unit.cast_mut()) {
+        // Objects that were closed may have left theirs.
+        each_unit(|_, _| ());
+        place(unit.cast_mut());
+    }
+}
+
+/// Whether there was room. Relaxed, here and in [`Sweep`]: the address alone is passed on, in one word.
+fn place(unit: *mut Unit) -> bool {
+    let stores = |place: &AtomicPtr<Unit>, old| place.compare_exchange(old, unit, Relaxed, Relaxed).is_ok();
+    let is_there = |place: &AtomicPtr<Unit>| match place.load(Relaxed) {
+        // A sweep is to find it again: the object before it at this address may be gone.
+        found if found == suspect(unit) => stores(place, found),
+        found => found == unit,
+    };
+    REGISTERED.iter().any(is_there) || REGISTERED.iter().any(|place| stores(place, core::ptr::null_mut()))
+}
+
+/// A mark, in the lowest bit of a descriptor's address, on what a sweep has not found yet.
+fn suspect(unit: *mut Unit) -> *mut Unit {
+    unit.map_addr(|at| at | 1)
+}
+
+/// The descriptor in a place, marked or not.
+fn registered(place: &AtomicPtr<Unit>) -> *mut Unit {
+    place.load(Relaxed).map_addr(|at| at & !1)
+}
+
+/// Takes out what no object has: what was there before a walk, and is not found by it. One sweep at a time, so that none takes a mark
+/// for its own; other walks are none. A child of a fork inside one makes none.
+struct Sweep;
+
+static SWEEPING: AtomicBool = AtomicBool::new(false);
+
+impl Sweep {
+    fn begin() -> Option<Self> {
+        if SWEEPING.swap(true, Acquire) {
+            return None;
+        }
+        for place in &REGISTERED {
+            let unit = place.load(Relaxed);
+            if !unit.is_null() {
+                let _ = place.compare_exchange(unit, suspect(unit), Relaxed, Relaxed);
+            }
+        }
+        Some(Self)
+    }
+
+    fn end(self, walked: bool) {
+        for place in REGISTERED.iter().filter(|_| walked) {
+            let unit = place.load(Relaxed);
+            if unit.addr() & 1 != 0 {
+                let _ = place.compare_exchange(unit, core::ptr::null_mut(), Relaxed, Relaxed);
+            }
+        }
+        SWEEPING.store(false, Release);
     }
 }
 
@@ -66,7 +117,8 @@ pub(super) fn seen() -> [usize; 2] {
 /// Shows `visit` the descriptor of each unit that is listed in the caller's namespace, or null for one of another layout. False where it
 /// could not, or a fork may be in progress that began before this ended.
 pub(super) fn each_unit(mut visit: impl FnMut(&Object<'_>, *mut Unit)) -> bool {
-    loaded_objects::each(|object| {
+    let sweep = Sweep::begin();
+    let walked = loaded_objects::each(|object| {
         let mut last = core::ptr::null_mut();
         object.notes(NOTE_NAME, NOTE_TYPE, |contents| {
             let Ok(distance) = <[u8; 4]>::try_from(contents) else {
@@ -78,20 +130,28 @@ pub(super) fn each_unit(mut visit: impl FnMut(&Object<'_>, *mut Unit)) -> bool {
             // A note may be there twice.
             if unit != last {
                 last = unit;
-                for place in &REGISTERED {
-                    let _ = place.compare_exchange(unit, core::ptr::null_mut(), Relaxed, Relaxed);
+                for place in REGISTERED.iter().filter(|place| registered(place) == unit) {
+                    for found in [unit, suspect(unit)] {
+                        let _ = place.compare_exchange(found, core::ptr::null_mut(), Relaxed, Relaxed);
+                    }
                 }
                 let known = is_descriptor(object, unit);
                 visit(object, if known { unit } else { core::ptr::null_mut() });
             }
         });
-        for unit in REGISTERED.iter().map(|place| place.load(Relaxed)) {
+        for place in &REGISTERED {
+            let unit = registered(place);
             if !unit.is_null() && is_descriptor(object, unit) {
+                let _ = place.compare_exchange(suspect(unit), unit, Relaxed, Relaxed);
                 visit(object, unit);
             }
         }
         true
-    })
+    });
+    if let Some(sweep) = sweep {
+        sweep.end(walked);
+    }
+    walked
 }
 
 /// Whether there is a descriptor of this version's layout in data of the object.
@@ -275,4 +335,35 @@ fn sites_of(object: &Object<'_>, table: &Range<*const i32>) -> Result<usize, Opt
         sites += 1;
     }
     Ok(sites)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::boxed::Box;
+    use std::vec::Vec;
+
+    /// Descriptors in memory of no object, as what an object that was closed has left. The twin: without a sweep there is no room.
+    #[test]
+    fn what_closed_objects_have_left_makes_room() {
+        let left: Vec<_> = (0..=MOST_UNLISTED).map(|_| Box::new([0u64; 64])).collect();
+        let unit = |n: usize| left[n].as_ptr().cast_mut().cast::<Unit>();
+        let [mut filled, mut made_room] = [false; 2];
+        // Walks of other tests may be sweeps, and forks of theirs keep one from being sure of what it saw.
+        for _ in 0..10_000 {
+            each_unit(|_, _| ());
+            filled = (0..MOST_UNLISTED).all(|n| place(unit(n))) && !place(unit(MOST_UNLISTED));
+            remember(unit(MOST_UNLISTED));
+            made_room = filled && REGISTERED.iter().any(|place| registered(place) == unit(MOST_UNLISTED));
+            if made_room {
+                break;
+            }
+        }
+        let are_gone = || (0..left.len()).all(|n| REGISTERED.iter().all(|place| registered(place) != unit(n)));
+        let gone = (0..10_000).any(|_| {
+            each_unit(|_, _| ());
+            are_gone()
+        });
+        assert!(filled && made_room && gone);
+    }
 }
