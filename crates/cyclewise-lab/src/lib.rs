@@ -16,7 +16,6 @@ mod mangled;
 #[cfg(test)]
 mod names_in_reports;
 pub mod record;
-pub mod sampling;
 pub mod simulate;
 pub mod sys;
 mod verify;

@@ -1,7 +1,7 @@
 //! What a program pays for atomics: counts its locked instructions, classifies each of them, and forecasts what the program
 //! would gain without them.
 //!
-//! A way of counting ([`emulator`], or the lab's sampling by a PMU) makes [`counts::Counts`]: addresses and numbers.
+//! A way of counting ([`emulator`], or [`sampling`] by a PMU) makes [`counts::Counts`]: addresses and numbers.
 //! [`profile::Profile`] joins them with the files that were executed: functions, lines, classes. [`forecast`] joins that with
 //! what instructions cost on this machine.
 #![deny(unsafe_code)]
@@ -19,4 +19,5 @@ mod mangle;
 #[cfg(test)]
 mod mangled;
 pub mod profile;
+pub mod sampling;
 mod sys;

@@ -3,7 +3,7 @@
 use super::layout::PLUGIN;
 use super::{plugin, sys};
 use crate::counts::Arch;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, cannot_write};
 use crate::sys::signals;
 use std::ffi::{CString, OsStr};
 use std::io::Read;
@@ -121,12 +121,12 @@ fn clean(file: &Path) -> Command {
 fn interface(file: &Path, version: &str) -> Result<i32> {
     // A signal would leave the folder behind.
     let _signals = signals::hold();
-    let folder = tempfile::tempdir().map_err(|error| Error::cannot_write(&std::env::temp_dir(), &error))?;
+    let folder = tempfile::tempdir().map_err(|error| cannot_write(&std::env::temp_dir(), &error))?;
     let plugin = folder.path().join(PLUGIN);
     let mut asked = 1;
     let mut answer = String::new();
     for _ in 0..2 {
-        std::fs::write(&plugin, plugin::for_version(asked)?).map_err(|error| Error::cannot_write(&plugin, &error))?;
+        std::fs::write(&plugin, plugin::for_version(asked)?).map_err(|error| cannot_write(&plugin, &error))?;
         if let Some(error) = no_programs_there(&plugin) {
             return Err(error);
         }

@@ -6,7 +6,7 @@ use super::layout::{self, Control};
 use super::plugin;
 use super::resolve::resolve;
 use crate::counts::Arch;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, cannot_write};
 use std::ffi::{OsStr, OsString};
 use std::mem::offset_of;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -70,11 +70,11 @@ pub fn prepare_folder(emulator: &Emulator, settings: &Settings) -> Result<Folder
         // It holds the arguments and the code of whatever is run, for its owner only.
         .permissions(std::fs::Permissions::from_mode(0o700))
         .tempdir_in(&below)
-        .map_err(|error| Error::cannot_write(&below, &error))?;
-    let path = std::path::absolute(temporary.path()).map_err(|error| Error::cannot_write(temporary.path(), &error))?;
+        .map_err(|error| cannot_write(&below, &error))?;
+    let path = std::path::absolute(temporary.path()).map_err(|error| cannot_write(temporary.path(), &error))?;
     let write = |name: &str, bytes: &[u8]| {
         let file = path.join(name);
-        std::fs::write(&file, bytes).map_err(|error| Error::cannot_write(&file, &error))
+        std::fs::write(&file, bytes).map_err(|error| cannot_write(&file, &error))
     };
     write(layout::PLUGIN, &plugin::for_version(emulator.interface)?)?;
     write(layout::CONTROL, &control(settings))?;

@@ -5,7 +5,7 @@ use crate::common::signals::with_default_signals;
 use crate::common::{compile, count_with, emulator, symbols, total};
 use cyclewise_locks::counts::{Arch, Counts};
 use cyclewise_locks::emulator::{Emulator, Launch, Ran, Settings, check_program, find, run};
-use cyclewise_locks::error::Kind;
+use cyclewise_locks::error::Status;
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
@@ -259,7 +259,7 @@ fn programs_that_cannot_be_counted() {
     for (path, why) in cases {
         let error = check_program(path.as_os_str(), Arch::X86_64, None).unwrap_err();
         assert_eq!(error.message, format!("cannot count {}: {why}", path.display()));
-        assert_eq!(error.kind, Kind::Usage);
+        assert_eq!(error.status, Status::Usage);
     }
     let error = check_program("no-such-program-anywhere".as_ref(), Arch::X86_64, None).unwrap_err();
     assert_eq!(
@@ -311,7 +311,7 @@ fn an_emulator_that_does_not_start_the_program() {
     assert!(error.message.contains("before the first instruction"), "{error}");
     emulator.cpu = Some("no-such".to_owned());
     let error = run(&launch(&emulator, &program)).unwrap_err();
-    assert_eq!(error.kind, Kind::Unsupported);
+    assert_eq!(error.status, Status::Unsupported);
     assert!(error.message.contains("did not run"), "{error}");
     emulator.path = folder.path().join("absent");
     let error = run(&launch(&emulator, &program)).unwrap_err();

@@ -3,10 +3,10 @@
 use super::program::Program;
 use super::way::{Counted, Launch, Way};
 use crate::command::cli::By;
-use crate::error::Result;
-use crate::sampling::{self, Overhead};
+use crate::error::{Error, Result};
 use crate::sys::interrupt;
 use cyclewise_locks::emulator;
+use cyclewise_locks::sampling::{self, Overhead};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus};
 
@@ -26,7 +26,7 @@ impl Way for ByCounter {
         // What an emulator cannot run as it is, the kernel does not let an ordinary user sample either.
         emulator::check_program(&program.named, super::emulator::ARCH, None)
             .map(drop)
-            .map_err(super::error)
+            .map_err(Error::in_one_line)
     }
 
     fn run(&self, launch: &Launch<'_>) -> Result<Counted> {

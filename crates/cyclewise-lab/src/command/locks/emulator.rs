@@ -3,7 +3,7 @@
 use super::program::Program;
 use super::way::{Counted, Launch, Way};
 use crate::command::cli::By;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use cyclewise_locks::counts::Arch;
 use cyclewise_locks::emulator::{self, Emulator, Settings};
 use std::cell::OnceCell;
@@ -26,7 +26,7 @@ impl ByEmulator {
         if let Some(found) = self.found.get() {
             return Ok(found);
         }
-        let found = emulator::find(ARCH).map_err(super::error)?;
+        let found = emulator::find(ARCH).map_err(Error::in_one_line)?;
         Ok(self.found.get_or_init(|| found))
     }
 }
@@ -43,7 +43,7 @@ impl Way for ByEmulator {
     fn check(&self, program: &Program) -> Result<()> {
         emulator::check_program(&program.named, ARCH, None)
             .map(drop)
-            .map_err(super::error)
+            .map_err(Error::in_one_line)
     }
 
     fn run(&self, launch: &Launch<'_>) -> Result<Counted> {
@@ -56,7 +56,7 @@ impl Way for ByEmulator {
                 ..Settings::default()
             },
         };
-        let ran = emulator::run(&launch).map_err(super::error)?;
+        let ran = emulator::run(&launch).map_err(Error::in_one_line)?;
         Ok(Counted {
             status: ran.status,
             asked_to_end: ran.asked_to_end,

@@ -85,7 +85,7 @@ fn prepare(args: &LocksArgs) -> Result<Prepared> {
     output::check_named(&[("--json", &args.json), ("--html", &args.html)], &inputs)?;
     let mut table = Table::built_in();
     for file in &args.table {
-        table.add_file(file).map_err(error)?;
+        table.add_file(file).map_err(Error::in_one_line)?;
     }
     let costs = args.costs.as_deref().map(Costs::of_record).transpose()?;
     let key = anonymous::key(args.anonymous.as_ref())?;
@@ -238,16 +238,6 @@ fn tell_again(program: &Program, runs: u32) {
         "runs {} again without counting, at most {runs} times, for its user time; --native-runs 0 leaves that out",
         program.name()
     ));
-}
-
-/// What the package that counts and classifies says, as the command says it.
-fn error(error: cyclewise_locks::error::Error) -> Error {
-    use cyclewise_locks::error::Kind;
-    match error.kind {
-        Kind::Usage => Error::usage(error.message),
-        Kind::Unsupported => Error::unsupported(error.message),
-    }
-    .in_one_line()
 }
 
 #[cfg(test)]

@@ -11,9 +11,9 @@ use super::missing;
 use super::scale::{factors, instructions};
 use super::session::Totals;
 use super::tally::Tally;
-use crate::machine::lock_event::LockEvent;
-use crate::sys::perf_record::Mapped;
-use cyclewise_locks::counts::{Arch, Counts, Mapping, Method, Process, Site, Thread, Words};
+use crate::counts::{Arch, Counts, Mapping, Method, Process, Site, Thread, Words};
+use cyclewise_bench::machine::lock_event::LockEvent;
+use cyclewise_bench::sys::perf_record::Mapped;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 

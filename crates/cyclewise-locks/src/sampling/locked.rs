@@ -8,7 +8,7 @@
 //! # References
 //! x86-64: Intel SDM volume 2, "LOCK" and "XCHG". AArch64: Arm ARM (DDI 0487) C4.1 "A64 instruction set encoding".
 
-use cyclewise_locks::counts::Arch;
+use crate::counts::Arch;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind};
 use std::ops::Range;
 

@@ -4,7 +4,7 @@
 //! 1. A round reads every ring once. What a ring gets after it was read in a round is younger than what was in it then. So when a round has
 //!    ended, everything as old as the youngest record of the round *before* has been read from every ring, and may be given out.
 
-use crate::sys::perf_record::{Record, Stamped};
+use cyclewise_bench::sys::perf_record::{Record, Stamped};
 
 /// Records that wait for their turn.
 #[derive(Default)]

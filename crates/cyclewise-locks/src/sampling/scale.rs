@@ -3,9 +3,9 @@
 use super::image::Image;
 use super::session::{Role, Totals};
 use super::tally::Tally;
-use crate::machine::lock_event::LockEvent;
-use crate::sys::perf_record::Task;
-use crate::sys::perf_sampling::Total;
+use cyclewise_bench::machine::lock_event::LockEvent;
+use cyclewise_bench::sys::perf_record::Task;
+use cyclewise_bench::sys::perf_sampling::Total;
 use std::collections::HashMap;
 
 /// Locked instructions for a sample's unit of weight, by event.

@@ -5,10 +5,10 @@
 
 use super::order::Order;
 use super::overhead::Cost;
-use crate::machine::lock_event::LockEvent;
-use crate::sys::perf_record::parse;
-use crate::sys::perf_ring::Ring;
-use crate::sys::perf_sampling::{Event, Rate, Spec, Total};
+use cyclewise_bench::machine::lock_event::LockEvent;
+use cyclewise_bench::sys::perf_record::parse;
+use cyclewise_bench::sys::perf_ring::Ring;
+use cyclewise_bench::sys::perf_sampling::{Event, Rate, Spec, Total};
 use std::collections::HashMap;
 use std::io;
 use std::time::{Duration, Instant};

@@ -2,9 +2,9 @@
 
 use super::session::{Failure, Step};
 use crate::error::{Error, Status};
-use crate::sys::errno::Errno;
-use crate::sys::perf_probe;
-use crate::sys::procfs::Sysfs;
+use cyclewise_bench::sys::errno::Errno;
+use cyclewise_bench::sys::perf_probe;
+use cyclewise_bench::sys::procfs::Sysfs;
 use std::io;
 use std::process::Command;
 
@@ -74,7 +74,7 @@ pub(super) fn not_started(command: &Command, error: &io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::fake::Tree;
+    use cyclewise_bench::machine::fake::Tree;
 
     fn message(step: Step, errno: i32) -> String {
         let tree = Tree::new();

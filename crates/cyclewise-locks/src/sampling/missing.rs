@@ -4,8 +4,8 @@ use super::result::Maker;
 use super::scale::shortfall;
 use super::session::Totals;
 use super::tally::Tally;
-use crate::machine::lock_event::{Kind, LockEvent};
-use cyclewise_locks::counts::End;
+use crate::counts::End;
+use cyclewise_bench::machine::lock_event::{Kind, LockEvent};
 
 /// The lines.
 pub(super) fn lines(tally: &Tally, totals: &Totals, events: &[LockEvent], maker: Maker) -> Vec<String> {

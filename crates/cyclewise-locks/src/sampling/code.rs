@@ -3,7 +3,7 @@
 //! Addresses here are offsets in the file. Only headers, symbol tables and the functions around samples are read, so a file may be of any
 //! size.
 
-use cyclewise_locks::counts::Arch;
+use crate::counts::Arch;
 use object::read::elf::{ElfFile, FileHeader};
 use object::{Object, ObjectSegment, ObjectSymbol, ReadCache, ReadRef, SymbolKind};
 use std::fs::File;
@@ -111,7 +111,7 @@ mod tests {
     /// This program, whose functions are known by their addresses.
     fn this() -> (CodeFile, u64) {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
-        let address = crate::machine::lock_event::locked_loop as *const () as u64;
+        let address = cyclewise_bench::machine::lock_event::locked_loop as *const () as u64;
         let line = maps
             .lines()
             .find(|l| {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::sampling::image::is_file;
-use crate::sys::perf_record::Mapped;
+use cyclewise_bench::sys::perf_record::Mapped;
 
 const EVENT: u64 = 40;
 
@@ -132,9 +132,9 @@ fn the_latest_mapping_of_an_address_counts() {
 
 #[test]
 fn ops_that_are_not_locked_and_the_kernels_are_left_out() {
-    use crate::sys::perf_record::made;
+    use cyclewise_bench::sys::perf_record::made;
     let op = |locked, rip| {
-        let ibs = Some(crate::sys::perf_record::IbsOp { rip, locked });
+        let ibs = Some(cyclewise_bench::sys::perf_record::IbsOp { rip, locked });
         match sample(7, 7, 0x1010) {
             Record::Sample(s) => Record::Sample(Sample { ibs, exact: false, ..s }),
             other => other,
@@ -149,7 +149,7 @@ fn ops_that_are_not_locked_and_the_kernels_are_left_out() {
     for record in [op(false, Some(0x1004)), op(true, Some(0x1004)), op(true, None)] {
         // Through the bytes that the kernel would write.
         let bytes = made::bytes(&Stamped { time_ns: 50, record });
-        let read = crate::sys::perf_record::parse(&bytes);
+        let read = cyclewise_bench::sys::perf_record::parse(&bytes);
         take(&mut t, read.into_iter().map(|s| s.record));
     }
     let mut found: Vec<_> = t.images[0].places.keys().map(|p| (p.ip, p.exact)).collect();

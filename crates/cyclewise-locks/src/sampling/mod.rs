@@ -24,13 +24,13 @@ mod tally;
 
 pub use overhead::Overhead;
 
+use crate::counts::{Arch, Counts};
 use crate::error::Result;
-use crate::machine::lock_event::{self, LockEvent};
-use crate::machine::{CpuInfo, online_cpus};
-use crate::sys::interrupt;
-use crate::sys::process;
-use crate::sys::procfs::Sysfs;
-use cyclewise_locks::counts::{Arch, Counts};
+use cyclewise_bench::machine::lock_event::{self, LockEvent};
+use cyclewise_bench::machine::{CpuInfo, online_cpus};
+use cyclewise_bench::sys::interrupt;
+use cyclewise_bench::sys::process;
+use cyclewise_bench::sys::procfs::Sysfs;
 use order::Order;
 use session::Session;
 use std::io;

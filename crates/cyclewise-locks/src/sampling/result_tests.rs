@@ -1,11 +1,11 @@
 //! Counts from made samples and totals.
 
 use super::*;
-use crate::machine::lock_event::Kind;
 use crate::sampling::session::{Names, Role};
 use crate::sampling::tests::stand_in;
-use crate::sys::perf_record::{Count, Record, Sample, Stamped, Task};
-use crate::sys::perf_sampling::Total;
+use cyclewise_bench::machine::lock_event::Kind;
+use cyclewise_bench::sys::perf_record::{Count, Record, Sample, Stamped, Task};
+use cyclewise_bench::sys::perf_sampling::Total;
 
 fn total(value: u64, enabled_ns: u64, running_ns: u64) -> Total {
     Total {

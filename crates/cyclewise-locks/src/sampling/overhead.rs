@@ -5,10 +5,10 @@
 //! the rings, by the program's time on CPUs. What the counters cost at context switches is not in it.
 
 use super::session::Totals;
-use crate::machine::lock_event::{Kind, LockEvent, locked_loop};
-use crate::sys::affinity;
-use crate::sys::perf_record::{Record, parse};
-use crate::sys::perf_sampling::{Event, Rate, Spec};
+use cyclewise_bench::machine::lock_event::{Kind, LockEvent, locked_loop};
+use cyclewise_bench::sys::affinity;
+use cyclewise_bench::sys::perf_record::{Record, parse};
+use cyclewise_bench::sys::perf_sampling::{Event, Rate, Spec};
 use std::io;
 use std::time::{Duration, Instant};
 

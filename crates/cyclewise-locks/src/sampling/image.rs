@@ -1,7 +1,7 @@
 //! A process image as records describe it: its threads, its mappings, and where samples fell.
 
-use crate::sys::perf_record::Mapped;
-use cyclewise_locks::counts::End;
+use crate::counts::End;
+use cyclewise_bench::sys::perf_record::Mapped;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::rc::Rc;

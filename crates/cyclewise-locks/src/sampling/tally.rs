@@ -6,8 +6,8 @@
 
 use super::image::{Image, Place};
 use super::session::{Names, Role};
-use crate::sys::perf_record::{Count, Record, Sample, Stamped, Task};
-use cyclewise_locks::counts::End;
+use crate::counts::End;
+use cyclewise_bench::sys::perf_record::{Count, Record, Sample, Stamped, Task};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
