@@ -14,6 +14,7 @@ mod list;
 mod locks;
 mod manual;
 mod missing;
+mod product;
 mod progress;
 mod recommend;
 mod record_files;
@@ -26,7 +27,7 @@ mod simulate;
 mod time;
 mod verify;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::experiment::elided;
 use crate::sys::file_size;
 use clap::Parser;
@@ -38,16 +39,22 @@ use std::process::ExitCode;
 /// `single` is the result of opting in to single mode, which only `main` may do.
 pub fn main(single: std::result::Result<(), Refusal>) -> ExitCode {
     elided::consent(single);
+    if let Some(error) = product::start(std::env::args_os()) {
+        return failed(&error);
+    }
     let cli = cli::Cli::parse();
     // A limit on the size of files is then an error of the write, on stdout too, not the end of the process.
     file_size::refuse_beyond_limit();
     match dispatch(cli.command) {
         Ok(code) => code,
-        Err(error) => {
-            progress::tell(&format!("cyclewise: {error}"));
-            ExitCode::from(error.status as u8)
-        }
+        Err(error) => failed(&error),
     }
+}
+
+/// Says why, and gives the exit status.
+fn failed(error: &Error) -> ExitCode {
+    progress::tell(&format!("cyclewise: {error}"));
+    ExitCode::from(error.status as u8)
 }
 
 /// Runs a subcommand. The exit status is 0, but for those that have another program's.
