@@ -80,6 +80,8 @@ fn api(root: &Path) -> bool {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
     keep_going: bool,
+    /// Tests run their long forms.
+    long: bool,
     skip: Vec<String>,
 }
 
@@ -94,6 +96,7 @@ impl Options {
         while let Some(argument) = rest.next() {
             match argument.as_str() {
                 "--keep-going" => options.keep_going = true,
+                "--long" => options.long = true,
                 "--skip" => {
                     let step = rest.next().map_or("", String::as_str);
                     if !STEPS.iter().any(|s| s.name == step) {
@@ -103,7 +106,7 @@ impl Options {
                 }
                 other => {
                     return Err(format!(
-                        "ci does not know {other:?}; it takes --keep-going and --skip STEP"
+                        "ci does not know {other:?}; it takes --keep-going, --long and --skip STEP"
                     ));
                 }
             }
@@ -122,7 +125,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> bool {
             continue;
         }
         println!("ci: {} ...", step.name);
-        let (passed, took) = timed(|| step.run(root));
+        let (passed, took) = timed(|| step.run(root, options.long));
         println!(
             "ci: {} {} in {:.1} s",
             step.name,
@@ -146,13 +149,15 @@ pub(crate) fn run(root: &Path, options: &Options) -> bool {
 }
 
 impl Step {
-    fn run(&self, root: &Path) -> bool {
+    fn run(&self, root: &Path, long: bool) -> bool {
         match self.kind {
             Kind::Own(check) => check(root),
             Kind::Cargo(arguments, environment) => {
-                println!("    {}cargo {}", assignments(environment), arguments.join(" "));
+                let long: &[_] = if long { &[("CYCLEWISE_LONG", "1")] } else { &[] };
+                let environment = [environment, long].concat();
+                println!("    {}cargo {}", assignments(&environment), arguments.join(" "));
                 let mut command = cargo(root);
-                succeeds(command.args(arguments).envs(environment.iter().copied()), "ci")
+                succeeds(command.args(arguments).envs(environment), "ci")
             }
         }
     }
@@ -187,8 +192,8 @@ mod tests {
 
     #[test]
     fn options_are_read() {
-        let options = parse("--skip test --keep-going").unwrap();
-        assert!(options.keep_going);
+        let options = parse("--skip test --keep-going --long").unwrap();
+        assert!(options.keep_going && options.long);
         assert_eq!(options.skip, ["test"]);
         assert_eq!(parse("").unwrap(), Options::default());
     }

@@ -16,7 +16,8 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  ci [--keep-going] [--skip STEP]...   every check a change must pass, first failure ends it
+  ci [--keep-going] [--long] [--skip STEP]...
+                                       every check a change must pass, first failure ends it; --long: storms at full length
   tidy                                 the rules no compiler checks: layers, asm, unsafe, lengths, names
   api [--bless | --since REVISION]     compares the library's public items with api.txt, and asks for examples
   features                             compiles the library with each feature, and compares the table of features with cargo's

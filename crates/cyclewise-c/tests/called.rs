@@ -57,53 +57,6 @@ fn fixed_executables() {
     }
 }
 
-/// Each header alone, with the warnings of strict builds, by every compiler that is there.
-#[test]
-fn headers_compile_alone() {
-    let compilers = [
-        ("cc", "c11"),
-        ("cc", "c17"),
-        ("clang", "c11"),
-        ("g++", "c++11"),
-        ("g++", "c++20"),
-        ("clang++", "c++17"),
-    ];
-    for (compiler, standard) in compilers {
-        let version = std::process::Command::new(compiler).arg("--version").output();
-        if version.is_err() {
-            println!("skipped: there is no {compiler}");
-            continue;
-        }
-        for header in ["cyclewise.h", "called.h", "clock.h", "lock.h", "mask.h"] {
-            let language = if standard.starts_with("c++") { "c++" } else { "c" };
-            let mut command = std::process::Command::new(compiler);
-            command.args([
-                "-Wall",
-                "-Wextra",
-                "-Wpedantic",
-                "-Werror",
-                "-O2",
-                "-fsyntax-only",
-                "-x",
-                language,
-            ]);
-            command.arg(format!("-std={standard}"));
-            // A header as the main file has a pragma and functions that nobody uses, which is no fault of its own.
-            let source = common::fresh("alone.c");
-            std::fs::write(&source, format!("#include <cyclewise/{header}>\n")).expect("a file");
-            let include = common::root().join("include");
-            let output = command
-                .arg("-I")
-                .arg(include)
-                .arg(source)
-                .output()
-                .expect("the compiler runs");
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{compiler} -std={standard} {header}: {said}");
-        }
-    }
-}
-
 /// The same functions where nothing is inline.
 #[test]
 fn programs_that_call_everything() {

@@ -16,9 +16,10 @@ fn each_example_runs() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let names = files.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned());
+    let built = example::build_all();
     let mut run = 0;
     for name in names.filter(|name| !NOT_ALONE.contains(&name.as_str())) {
-        let program = example::build(&name).join(&name);
+        let program = built.join(&name);
         let Output { status, stdout, stderr } = Command::new(&program).output().unwrap();
         let text = String::from_utf8_lossy(&stdout);
         print!("{name}: {text}");

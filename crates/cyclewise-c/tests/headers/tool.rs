@@ -51,6 +51,32 @@ pub(crate) fn compilers() -> Vec<Compiler> {
     Compiler::ALL.into_iter().filter(|c| is_installed(c.name)).collect()
 }
 
+/// Those of C++ among them.
+pub(crate) fn cxx_compilers() -> Vec<Compiler> {
+    compilers().into_iter().filter(|c| c.is_cxx).collect()
+}
+
+/// Whether the long forms of tests are asked for.
+pub(crate) fn is_long() -> bool {
+    std::env::var_os("CYCLEWISE_LONG").is_some()
+}
+
+/// The first of these modes; the long form, and the first of these compilers, has all.
+pub(crate) fn first_of<'a, T>(modes: &'a [T], count: usize, compiler: Compiler, compilers: &[Compiler]) -> &'a [T] {
+    let has_all = is_long() || compiler == compilers[0];
+    if has_all { modes } else { &modes[..count] }
+}
+
+/// Runs a check for each of these compilers, all at once.
+pub(crate) fn each_of(compilers: &[Compiler], check: impl Fn(Compiler) + Sync) {
+    std::thread::scope(|scope| {
+        for &compiler in compilers {
+            let check = &check;
+            scope.spawn(move || check(compiler));
+        }
+    });
+}
+
 /// Whether a command is there. Prints what is skipped if not.
 pub(crate) fn is_installed(name: &str) -> bool {
     let found = Command::new(name)

@@ -7,6 +7,15 @@ use std::process::{Command, Stdio};
 ///
 /// After `cargo test --workspace` has built everything, cargo only checks that the result is fresh.
 pub fn build(name: &str) -> PathBuf {
+    build_these(&["--example", name])
+}
+
+/// The same for all examples.
+pub fn build_all() -> PathBuf {
+    build_these(&["--examples"])
+}
+
+fn build_these(examples: &[&str]) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     // TARGET/PROFILE/deps/this, or TARGET/TRIPLE/PROFILE/deps/this.
     let [profile_folder, target] = [2, 3].map(|n| test.ancestors().nth(n).unwrap());
@@ -15,15 +24,9 @@ pub fn build(name: &str) -> PathBuf {
         other => other.unwrap(),
     };
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args([
-        "build",
-        "--quiet",
-        "--package",
-        env!("CARGO_PKG_NAME"),
-        "--example",
-        name,
-    ]);
     cargo
+        .args(["build", "--quiet", "--package", env!("CARGO_PKG_NAME")])
+        .args(examples)
         .args(["--profile", profile])
         .current_dir(env!("CARGO_MANIFEST_DIR"));
     match target.file_name().and_then(|name| name.to_str()) {

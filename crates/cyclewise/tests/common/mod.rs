@@ -13,6 +13,7 @@ pub mod filter;
 #[cfg(not(loom))]
 pub mod futex;
 pub mod harness;
+pub mod length;
 pub mod ring;
 pub mod sanitizer;
 pub mod signal;

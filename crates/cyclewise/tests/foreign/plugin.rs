@@ -117,8 +117,7 @@ impl Plugin {
 
 /// Whether an object may be bound to itself first. AddressSanitizer ends a program that asks for it.
 fn has_deepbind() -> bool {
-    // SAFETY: a C string.
-    unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__asan_init".as_ptr()) }.is_null()
+    !is_asan()
 }
 
 fn the_copys_sites_are_elided_with_the_programs() {

@@ -3,6 +3,7 @@
 use crate::common::child::HANG_S;
 use crate::common::cpu::{allowed_cpus, pin};
 use crate::common::futex::Counting;
+use crate::common::length::rounds;
 use crate::room::{Room, random, spin_for};
 use crate::stress::{alarm, unlock};
 use cyclewise::lock::{Futex, RawSpinLock};
@@ -12,9 +13,6 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
-
-/// How long the crowd runs, unless the environment overrides it.
-const SECONDS: u64 = 2;
 
 /// Threads of the crowd.
 const THREADS: u64 = 64;
@@ -61,8 +59,7 @@ fn idle() {
 /// 64 threads on two CPUs for some seconds: a quarter of them hold the lock for long and are preempted there.
 /// If the machine was frozen meanwhile, the crowd continues until it is `enough`.
 pub(crate) fn crowd<L: Lock>(enough: fn() -> bool) {
-    let seconds = std::env::var("CYCLEWISE_LOCK_SECONDS");
-    let seconds = seconds.map_or(SECONDS, |s| s.parse().expect("CYCLEWISE_LOCK_SECONDS is a number"));
+    let seconds = rounds("CYCLEWISE_LOCK_SECONDS", 1, 2);
     let (lock, room, stop) = (L::INIT, Room::default(), AtomicBool::new(false));
     let cpus = allowed_cpus();
     let two = &cpus[..cpus.len().min(2)];

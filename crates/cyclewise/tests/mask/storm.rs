@@ -1,9 +1,10 @@
 //! A storm of signals from threads and timers to a thread that holds and releases: each real-time signal arrives exactly
 //! once, in order, and outside holds. The twin does not test the flag, and its handlers run inside holds.
 //!
-//! `CYCLEWISE_STORM=1000000` sends a million; the default is 20,000.
+//! `CYCLEWISE_STORM=1000000` sends a million.
 
 use crate::common::harness::{Check, checks};
+use crate::common::length::rounds;
 use crate::common::signal;
 use cyclewise::mask::{self, Hold, Info, Signals};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
@@ -218,7 +219,7 @@ fn storm(install: fn(i32), each: u64) {
 }
 
 fn none_is_lost_doubled_or_inside_a_hold() {
-    let sent = std::env::var("CYCLEWISE_STORM").map_or(20_000, |count| count.parse().unwrap());
+    let sent = rounds("CYCLEWISE_STORM", 5_000, 20_000);
     // Each stream also sends a sixteenth as many standard signals.
     storm(with_the_flag, sent * 16 / 17 / STREAMS as u64 + 1);
     assert!(STANDARD.load(SeqCst) > 0);

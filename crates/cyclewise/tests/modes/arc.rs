@@ -5,6 +5,7 @@
 
 use crate::common::cpu::{allowed_cpus, pin, run_before_others};
 use crate::common::harness::{Check, checks};
+use crate::common::length::rounds;
 use crate::common::text::poke;
 use cyclewise::patch::{self, confined, sites};
 use cyclewise::refs::{Arc, Weak};
@@ -14,7 +15,6 @@ use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU64};
 use std::time::Duration;
 
-const FLIPS: u64 = 5_000;
 const THREADS: usize = 3;
 /// Bytes of a value in addition to its word: they make its allocation's size unique here.
 const BULK: usize = 3000;
@@ -156,8 +156,7 @@ fn flip(times: u64, cpus: &[usize]) {
 
 fn nothing_is_leaked_or_dropped_twice() {
     let cpus = allowed_cpus();
-    let mut flips =
-        std::env::var("CYCLEWISE_FLIPS").map_or(FLIPS, |text| text.parse().expect("CYCLEWISE_FLIPS is a number"));
+    let mut flips = rounds("CYCLEWISE_FLIPS", 1_000, 5_000);
     // SAFETY: these checks create threads through the C library only.
     let _ = unsafe { crate::enable() };
     patch::lock().unwrap();

@@ -6,6 +6,7 @@ use crate::common::child::{End, in_child, with_two_threads};
 use crate::common::cpu::{allowed_cpus, pin, run_before_others};
 use crate::common::filter;
 use crate::common::harness::{Check, checks};
+use crate::common::length::{is_long, rounds};
 use crate::common::ring;
 use crate::common::text::poke;
 use cyclewise::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -14,8 +15,6 @@ use cyclewise::patch::{self, Mode, Prefix, confined, sites, state};
 use std::sync::atomic;
 use std::time::Duration;
 
-/// How often the stress test enters and leaves the mode, unless the environment overrides it.
-const FLIPS: u64 = 100_000;
 /// How often the twin tries to lose updates.
 const TRIES: u32 = 100;
 /// Divisor of the flips where each waits for the scheduler's tick.
@@ -269,13 +268,13 @@ fn twin_alone_one_call_writes_several_pages() {
 
 /// A thread whose creator was confined when it called `clone`, but no longer when the thread appeared.
 fn threads_created_while_the_mode_is_left_are_widened() {
-    const ROUNDS: usize = 2000;
+    let rounds = if is_long() { 2_000 } else { 400 };
     const CROWD: usize = 8;
     watch();
     let before = allowed_cpus();
     // Otherwise it would wait until the creator is not creating a thread.
     run_before_others();
-    for round in 0..ROUNDS {
+    for round in 0..rounds {
         let left = std::sync::RwLock::new(());
         std::thread::scope(|scope| {
             let guard = enter(Some(before[round % before.len()])).unwrap();
@@ -630,10 +629,7 @@ fn alarm_the_others(every_us: i64) {
 }
 
 fn no_update_is_lost_while_the_mode_flips() {
-    let mut flips = match std::env::var("CYCLEWISE_FLIPS") {
-        Ok(text) => text.parse().expect("CYCLEWISE_FLIPS is a number"),
-        Err(_) => FLIPS,
-    };
+    let mut flips = rounds("CYCLEWISE_FLIPS", 10_000, 100_000);
     let cpus = allowed_cpus();
     if cpus.len() < 2 {
         println!("skipped: one CPU, so threads never run in parallel");

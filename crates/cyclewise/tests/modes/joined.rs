@@ -1,11 +1,12 @@
 //! Eliding as soon as other threads cannot run, each check in its own process: joined threads that the kernel still lists
 //! are no reason to refuse, and threads whose work is done but that still run are one.
 //!
-//! `CYCLEWISE_JOINS` sets how many threads are created, joined and followed by eliding; the default is 10 000.
+//! `CYCLEWISE_JOINS` sets how many threads are created, joined and followed by eliding.
 
 use crate::common::child::{self, wait_for};
 use crate::common::filter;
 use crate::common::harness::{Check, checks};
+use crate::common::length::rounds;
 use crate::common::ring;
 use cyclewise::atomic::{AtomicUsize, Ordering};
 use cyclewise::error::Refusal;
@@ -66,7 +67,7 @@ fn own_id() -> i32 {
 }
 
 fn joins() -> u32 {
-    std::env::var("CYCLEWISE_JOINS").map_or(10_000, |text| text.parse().expect("CYCLEWISE_JOINS is a number"))
+    rounds("CYCLEWISE_JOINS", 2_000, 10_000) as u32
 }
 
 /// Joins by polling, which finds the thread still in the kernel's exit more often than to be woken does.

@@ -1,9 +1,10 @@
 //! Keys flipped while threads execute their sites, with signals arriving and with signals blocked: every branch takes a
 //! direction that the key had at the time, and nothing crashes.
 //!
-//! `CYCLEWISE_FLIPS` sets the number of flips; the default is 10 000.
+//! `CYCLEWISE_FLIPS` sets the number of flips.
 
 use crate::common::harness::{Check, checks};
+use crate::common::length::rounds;
 use crate::many::{INSTANCES, MANY, all_say};
 use cyclewise::static_key;
 use std::os::unix::thread::JoinHandleExt;
@@ -97,8 +98,7 @@ fn worker(stop: &AtomicBool, blocked: bool) -> Seen {
 }
 
 fn flips() -> u64 {
-    let set = std::env::var("CYCLEWISE_FLIPS").ok();
-    set.map_or(10_000, |n| n.parse().expect("CYCLEWISE_FLIPS is a number"))
+    rounds("CYCLEWISE_FLIPS", 3_000, 10_000)
 }
 
 fn flips_under_running_threads_are_whole() {

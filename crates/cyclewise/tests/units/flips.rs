@@ -6,6 +6,7 @@
 use crate::common::cpu::{allowed_cpus, pin, run_before_others};
 use crate::common::example;
 use crate::common::harness::{Check, checks};
+use crate::common::length::rounds;
 use crate::common::text::poke;
 use crate::object::{Object, compile};
 use cyclewise::atomic::{AtomicU64, Ordering};
@@ -22,7 +23,6 @@ pub(crate) const CHECKS: &[Check] = checks![
     keys_of_units_flip_while_the_mode_flips,
 ];
 
-const FLIPS: u64 = 10_000;
 const THREADS: usize = 3;
 const BATCH: u64 = 32;
 const TRIES: u32 = 100;
@@ -30,7 +30,7 @@ const TRIES: u32 = 100;
 const REST: Duration = Duration::from_micros(50);
 
 fn flips() -> u64 {
-    std::env::var("CYCLEWISE_FLIPS").map_or(FLIPS, |text| text.parse().expect("CYCLEWISE_FLIPS is a number"))
+    rounds("CYCLEWISE_FLIPS", 2_000, 10_000)
 }
 
 /// Has thread creation watched, with LOCK in force.
