@@ -31,7 +31,8 @@ pub(super) fn start(mut words: impl Iterator<Item = OsString>) -> Option<Error> 
     let beside = env::current_exe().ok();
     let path = env::var_os("PATH").unwrap_or_default();
     Some(match find(product.program, beside.as_deref(), &path) {
-        Ok(program) => become_it(Command::new(program).args(args)),
+        // Its usage and its errors then begin as those of this program do.
+        Ok(program) => become_it(Command::new(program).arg0("cyclewise").args(args)),
         Err(missing) => missing,
     })
 }
