@@ -1,8 +1,13 @@
-//! Compiles the rows in C.
+//! Compiles the rows in C, and says whether there is a guest of ring 0.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     compile_c();
+    println!("cargo::rustc-check-cfg=cfg(ring0)");
+    let is_x86_64 = std::env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "x86_64");
+    if is_x86_64 && std::env::var_os("CARGO_FEATURE_RING0").is_some() {
+        println!("cargo::rustc-cfg=ring0");
+    }
 }
 
 /// Compiles `c/rows.c`. Without a C compiler that can, the program has no such rows, and says why.

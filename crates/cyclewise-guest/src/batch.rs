@@ -5,10 +5,10 @@
 //! 2. A batch of a payload that does not exit is kept only where the kernel counted no other exit: an interrupt of the host's would be
 //!    between the stamps.
 
+use crate::arch::payload::{Exits, Payload};
 use crate::error::{Error, Result};
 use crate::image::{Image, Loops};
 use crate::outcome::Outcome;
-use crate::payload::{Exits, Payload};
 use crate::vm::Guest;
 
 /// The exit by which a batch ends.

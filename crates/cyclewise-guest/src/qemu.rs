@@ -150,7 +150,7 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::payload::{Mode, Ring};
+    use crate::arch::payload::{Mode, Ring};
 
     #[test]
     fn a_missing_program_is_named_with_its_package() {

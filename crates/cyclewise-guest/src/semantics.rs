@@ -1,12 +1,12 @@
 //! What the instructions of each experiment do, as cases to run; and running them wherever a guest can be run.
 
+use crate::arch::case::{Case, Verdict};
+use crate::arch::payload::{Needs, Payload};
 use crate::arch::{cases, lock_prefix, percpu32, percpu64, popf, rdtsc, witness};
-use crate::case::{Case, Verdict};
 use crate::error::Result;
 use crate::image::Image;
 use crate::machine::Machine;
 use crate::outcome::{Mailbox, Outcome};
-use crate::payload::{Needs, Payload};
 
 /// The experiments of ring 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -35,7 +35,7 @@ fn every_experiment_has_a_headline_that_it_measures() {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(ring0)]
 fn is_a_row_of_ring_0(row: &str) -> bool {
     use cyclewise_guest::semantics::Family;
     Family::ALL
@@ -45,7 +45,7 @@ fn is_a_row_of_ring_0(row: &str) -> bool {
 }
 
 /// There is no guest, so there are no rows to look at.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(ring0))]
 fn is_a_row_of_ring_0(_: &str) -> bool {
     true
 }

@@ -8,10 +8,10 @@ mod tables;
 pub(crate) use memory::Memory;
 pub(crate) use tables::idt_limit;
 
+use crate::arch::payload::{Mode, Payload, Ring};
 use crate::arch::{Code, Routines, boot, runtime32, runtime64};
 use crate::error::{Error, Result};
 use crate::layout::{self, mailbox};
-use crate::payload::{Mode, Payload, Ring};
 
 /// Loops start on a block of the instruction cache, as in user mode.
 const ALIGNMENT: usize = 64;

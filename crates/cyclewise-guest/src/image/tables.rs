@@ -4,8 +4,8 @@
 //! Intel SDM vol. 3, 4.5 (4-level paging), 3.4.5 (segment descriptors), 7.14 (64-bit gates), 8.2 and 8.7 (task states).
 
 use super::Memory;
+use crate::arch::payload::Mode;
 use crate::layout::{self, SYSTEM_CALL_VECTOR};
-use crate::payload::Mode;
 
 /// A page entry: present, writable, user.
 const PRESENT: u64 = 0b111;

@@ -1,11 +1,11 @@
 //! The witnesses: the host's modules and CPUID, what the guest sees, and what a NOP takes there and here.
 
 use super::{HOST_CPUID, MODULES, Says, Witness};
+use crate::arch::payload::{Payload, Ring};
 use crate::arch::{host_nop, popf, witness};
 use crate::error::Result;
 use crate::image::Image;
 use crate::outcome::{Mailbox, Outcome};
-use crate::payload::{Payload, Ring};
 use crate::vm::Guest;
 use std::path::Path;
 use std::time::Duration;

@@ -2,12 +2,12 @@
 
 mod registers;
 
+use crate::arch::payload::Ring;
 use crate::error::{Error, Result};
 use crate::image::{Image, entry_words};
 use crate::layout::{self, mailbox};
 use crate::machine::Machine;
 use crate::outcome::{Mailbox, Outcome};
-use crate::payload::Ring;
 use crate::sys::kvm::{Exit, Vm};
 use crate::sys::watchdog::Watchdog;
 use registers::{general, special};

@@ -1,9 +1,9 @@
 //! The registers that a vCPU starts with: what the boot code would leave, set at once.
 
 use crate::arch::boot;
+use crate::arch::payload::Mode;
 use crate::image::idt_limit;
 use crate::layout;
-use crate::payload::Mode;
 use kvm_bindings::{kvm_regs, kvm_segment, kvm_sregs};
 
 /// Flags: bit 1 is always set.

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::record::Guest;
 
 /// What the package of the guest says, as the command says it.
-#[cfg(target_arch = "x86_64")]
+#[cfg(ring0)]
 pub(crate) fn error(error: cyclewise_guest::error::Error) -> Error {
     use cyclewise_guest::error::Kind;
     match error.kind {
@@ -19,7 +19,7 @@ pub(crate) fn error(error: cyclewise_guest::error::Error) -> Error {
 ///
 /// # Errors
 /// Where no guest runs: what is missing, and how to get it.
-#[cfg(target_arch = "x86_64")]
+#[cfg(ring0)]
 pub(crate) fn examine() -> Result<Guest> {
     use cyclewise_guest::provenance::Provenance;
     use cyclewise_guest::vm::Kvm;
@@ -30,14 +30,23 @@ pub(crate) fn examine() -> Result<Guest> {
     Ok(of_provenance(&provenance))
 }
 
-/// On other architectures there is no guest.
-#[cfg(not(target_arch = "x86_64"))]
+/// There is no guest.
+#[cfg(not(ring0))]
 pub(crate) fn examine() -> Result<Guest> {
-    Err(Error::unsupported("the guest of ring 0 is written for x86-64"))
+    Err(missing())
+}
+
+/// Why there is no guest.
+#[cfg(not(ring0))]
+pub(crate) fn missing() -> Error {
+    Error::unsupported(match cfg!(target_arch = "x86_64") {
+        true => "this program was built without the guest of ring 0; build it with the feature ring0",
+        false => "the guest of ring 0 is written for x86-64",
+    })
 }
 
 /// A verdict and its witnesses, in the record's words.
-#[cfg(target_arch = "x86_64")]
+#[cfg(ring0)]
 pub(crate) fn of_provenance(provenance: &cyclewise_guest::provenance::Provenance) -> Guest {
     use crate::record::guest::Witness;
     use cyclewise_guest::provenance::Says;

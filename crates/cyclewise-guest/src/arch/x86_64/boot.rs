@@ -10,7 +10,7 @@
 //! The code is copied into a guest and runs there only.
 #![expect(unsafe_code, reason = "naked functions whose bytes are copied")]
 
-use super::code::{Code, code32};
+use crate::arch::code::{Code, code32};
 use crate::layout;
 
 /// The magic number of a header.

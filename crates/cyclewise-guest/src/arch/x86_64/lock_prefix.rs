@@ -7,8 +7,8 @@
 //! The code is copied into a guest and runs there only.
 #![expect(unsafe_code, reason = "naked functions whose bytes are copied")]
 
-use super::code::{Code, code64};
-use crate::payload::{Mode, Payload};
+use crate::arch::code::{Code, code64};
+use crate::arch::payload::{Mode, Payload};
 
 const fn row(name: &'static str, copies: u32, setup: Code, operation: Code) -> Payload {
     Payload::new(name, Mode::Long, copies, setup, operation)

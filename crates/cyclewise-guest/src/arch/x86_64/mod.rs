@@ -2,7 +2,6 @@
 
 pub(crate) mod boot;
 pub(crate) mod cases;
-mod code;
 pub(crate) mod host_nop;
 pub mod lock_prefix;
 pub mod percpu32;
@@ -15,5 +14,4 @@ pub(crate) mod runtime32;
 pub(crate) mod runtime64;
 pub mod witness;
 
-pub use code::Code;
 pub(crate) use runtime::Routines;

@@ -11,9 +11,9 @@
 //! The code is copied into a guest and runs there only.
 #![expect(unsafe_code, reason = "naked functions whose bytes are copied")]
 
-use super::code::{Code, code32};
+use crate::arch::code::{Code, code32};
+use crate::arch::payload::{Mode, Needs, Payload, Ring};
 use crate::layout::{self, SYSTEM_CALL_VECTOR, mailbox};
-use crate::payload::{Mode, Needs, Payload, Ring};
 
 /// Where SYSEXIT returns in the stub: behind three pushes, a move and SYSENTER.
 pub(super) const SYSENTER_RETURN: u64 = layout::SYSENTER_STUB + 7;

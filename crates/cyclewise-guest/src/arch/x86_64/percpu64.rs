@@ -7,9 +7,9 @@
 //! The code is copied into a guest and runs there only.
 #![expect(unsafe_code, reason = "naked functions whose bytes are copied")]
 
-use super::code::{Code, code64};
+use crate::arch::code::{Code, code64};
+use crate::arch::payload::{Exits, Mode, Needs, Payload, Ring};
 use crate::layout::{self, mailbox};
-use crate::payload::{Exits, Mode, Needs, Payload, Ring};
 
 const fn row(name: &'static str, copies: u32, setup: Code, operation: Code) -> Payload {
     Payload::new(name, Mode::Long, copies, setup, operation)

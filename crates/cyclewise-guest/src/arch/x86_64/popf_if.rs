@@ -17,7 +17,7 @@
 //! The code is copied into a guest and runs there only.
 #![expect(unsafe_code, reason = "naked functions whose bytes are copied")]
 
-use super::code::{Code, code64};
+use crate::arch::code::{Code, code64};
 use crate::layout;
 
 /// The vector of UD2.

@@ -8,9 +8,9 @@
 //! The code is copied into a guest and runs there only.
 #![expect(unsafe_code, reason = "naked functions whose bytes are copied")]
 
-use super::code::{Code, code64};
+use crate::arch::code::{Code, code64};
+use crate::arch::payload::{Exits, Mode, Needs, Payload};
 use crate::layout::{self, INTERRUPT_VECTOR};
-use crate::payload::{Exits, Mode, Needs, Payload};
 
 const fn row(name: &'static str, copies: u32, operation: Code) -> Payload {
     Payload::new(name, Mode::Long, copies, Code::NOTHING, operation)

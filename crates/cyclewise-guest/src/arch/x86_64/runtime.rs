@@ -1,6 +1,6 @@
 //! What the runtimes of both modes have: the same routines at the same addresses.
 
-use super::code::Code;
+use crate::arch::code::Code;
 
 /// The routines that every image has.
 pub(crate) struct Routines {

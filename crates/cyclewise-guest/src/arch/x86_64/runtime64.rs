@@ -7,8 +7,8 @@
 //! The code is copied into a guest and runs there only.
 #![expect(unsafe_code, reason = "naked functions whose bytes are copied")]
 
-use super::code::{Code, code64};
 use super::runtime::Routines;
+use crate::arch::code::{Code, code64};
 use crate::layout::{self, mailbox};
 
 /// The routines of long mode.

@@ -4,9 +4,9 @@
 //! The code is copied into a guest and runs there only.
 #![expect(unsafe_code, reason = "naked functions whose bytes are copied")]
 
-use super::code::{Code, code64};
+use crate::arch::code::{Code, code64};
+use crate::arch::payload::{Mode, Payload, Ring};
 use crate::layout::mailbox;
-use crate::payload::{Mode, Payload, Ring};
 
 /// Result: CS.
 pub const CS: usize = 0;

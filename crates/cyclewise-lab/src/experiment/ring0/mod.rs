@@ -3,12 +3,12 @@
 //! The guest is that of the package `cyclewise-guest`. Where a CPU runs it, its payloads are measured by the same slope as in user
 //! mode. Where an emulator does, a cost would be the emulator's: then only what the instructions do is shown.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(ring0)]
 mod checks;
 mod published;
-#[cfg(target_arch = "x86_64")]
+#[cfg(ring0)]
 mod slope;
-#[cfg(target_arch = "x86_64")]
+#[cfg(ring0)]
 mod variants;
 
 use super::{Definition, Options};
@@ -56,7 +56,7 @@ pub(super) static RDTSC: Definition = Definition {
     setup: rdtsc,
 };
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(ring0)]
 mod setups {
     use super::{Options, Result, Setup, variants};
     use cyclewise_guest::semantics::Family;
@@ -78,35 +78,21 @@ mod setups {
     }
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(ring0))]
 mod setups {
     use super::{Options, Result, Setup};
-    use crate::error::Error;
 
-    fn none() -> Result<Setup> {
-        Err(Error::unsupported(
-            "ring 0 needs x86-64: the guest is written for it; `cyclewise list` shows what this machine can run",
-        ))
+    pub(super) fn none(_: &Options) -> Result<Setup> {
+        Err(crate::machine::guest::missing())
     }
 
-    pub(super) fn popf(_: &Options) -> Result<Setup> {
-        none()
-    }
-
-    pub(super) fn percpu(_: &Options) -> Result<Setup> {
-        none()
-    }
-
-    pub(super) fn lock_prefix(_: &Options) -> Result<Setup> {
-        none()
-    }
-
-    pub(super) fn rdtsc(_: &Options) -> Result<Setup> {
-        none()
-    }
+    pub(super) use none as popf;
+    pub(super) use none as percpu;
+    pub(super) use none as lock_prefix;
+    pub(super) use none as rdtsc;
 }
 
 use setups::{lock_prefix, percpu, popf, rdtsc};
 
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(all(test, ring0))]
 mod tests;

@@ -4,11 +4,11 @@
 //! The code is copied into a guest and runs there only.
 #![expect(unsafe_code, reason = "naked functions whose bytes are copied")]
 
-use super::super::code::{Code, code64};
 use super::{GP, case, fault, user};
-use crate::case::{Case, Expect};
+use crate::arch::case::{Case, Expect};
+use crate::arch::code::{Code, code64};
+use crate::arch::payload::{Mode, Payload};
 use crate::layout::{INTERRUPT_VECTOR, mailbox};
-use crate::payload::{Mode, Payload};
 
 const fn long(name: &'static str, claim: &'static str, code: Code, expect: Expect) -> Case {
     case(Mode::Long, name, claim, code, expect)

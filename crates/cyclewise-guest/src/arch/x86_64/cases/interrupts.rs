@@ -7,12 +7,12 @@
 //! The code is copied into a guest and runs there only.
 #![expect(unsafe_code, reason = "naked functions whose bytes are copied")]
 
-use super::super::code::{Code, code64};
 use super::super::popf_if::{UD, UD_HANDLER};
 use super::case;
-use crate::case::{Case, Expect};
+use crate::arch::case::{Case, Expect};
+use crate::arch::code::{Code, code64};
+use crate::arch::payload::{Mode, Payload};
 use crate::layout::{self, INTERRUPT_VECTOR, mailbox};
-use crate::payload::{Mode, Payload};
 
 /// Turns the local APIC on.
 const APIC_ON: Code = code64!(

@@ -16,9 +16,9 @@ pub(crate) use popf_if::POPF_IF;
 pub(crate) use segments32::SEGMENTS32;
 pub(crate) use segments64::SEGMENTS64;
 
-use super::code::Code;
-use crate::case::{Case, Expect};
-use crate::payload::{Mode, Payload, Ring};
+use crate::arch::case::{Case, Expect};
+use crate::arch::code::Code;
+use crate::arch::payload::{Mode, Payload, Ring};
 
 /// A case in ring 0.
 const fn case(mode: Mode, name: &'static str, claim: &'static str, code: Code, expect: Expect) -> Case {

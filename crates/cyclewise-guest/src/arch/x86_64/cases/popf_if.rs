@@ -5,12 +5,12 @@
 //! The code is copied into a guest and runs there only.
 #![expect(unsafe_code, reason = "naked functions whose bytes are copied")]
 
-use super::super::code::{Code, code64};
 use super::super::popf_if::{BREAKPOINT, BREAKPOINT_HANDLER, UD, UD_HANDLER};
 use super::{case, fault, user};
-use crate::case::{Case, Expect};
+use crate::arch::case::{Case, Expect};
+use crate::arch::code::{Code, code64};
+use crate::arch::payload::{Mode, Payload};
 use crate::layout::mailbox;
-use crate::payload::{Mode, Payload};
 
 /// Results by bit: 1 << 9 for IF, nothing for every other; then 0 for a stack that is balanced.
 const ONLY_IF: Expect = Expect::Words(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0x200, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);

@@ -4,12 +4,12 @@
 //! The code is copied into a guest and runs there only.
 #![expect(unsafe_code, reason = "naked functions whose bytes are copied")]
 
-use super::super::code::{Code, code64};
 use super::super::percpu64::{BASES, SYSCALL_ON};
 use super::{GP, case, fault, user};
-use crate::case::{Case, Expect};
+use crate::arch::case::{Case, Expect};
+use crate::arch::code::{Code, code64};
+use crate::arch::payload::{Mode, Needs, Payload};
 use crate::layout::{self, mailbox};
-use crate::payload::{Mode, Needs, Payload};
 
 /// The word that the CPU's data and a user's data have at offset 4.
 const PERCPU_WORD: u64 = 0x1234_5678;

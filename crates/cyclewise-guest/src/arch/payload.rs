@@ -1,6 +1,6 @@
 //! A payload: an operation of a few instructions, what surrounds it, and where it runs.
 
-use crate::arch::Code;
+use super::code::Code;
 
 /// The mode of the CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

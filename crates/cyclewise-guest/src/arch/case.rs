@@ -1,7 +1,7 @@
 //! A case of semantics: code that is run once, and what the guest must say after it.
 
+use super::payload::Payload;
 use crate::outcome::Outcome;
-use crate::payload::Payload;
 
 /// Code that is run once, and what is expected of it.
 #[derive(Clone, Copy, Debug)]

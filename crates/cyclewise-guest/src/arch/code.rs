@@ -1,4 +1,4 @@
-//! Machine code that is never executed here: the compiler's assembler makes it, and the guest gets a copy.
+//! A piece of machine code that is never executed here: the compiler's assembler makes it, and the guest gets a copy.
 //!
 //! The bytes follow their length in a function that nobody calls. Code that is copied elsewhere has to be independent of its
 //! position: jumps inside a piece are relative, and everything else is reached by the addresses of [`layout`](crate::layout).
@@ -30,21 +30,21 @@ macro_rules! code {
             )
         }
         // SAFETY: the length stands before the bytes (Invariant 1 of `code`).
-        unsafe { $crate::arch::x86_64::code::Code::at(bytes) }
+        unsafe { $crate::arch::code::Code::at(bytes) }
     }};
 }
 
 /// Code of 64-bit mode.
 macro_rules! code64 {
-    ($($all:tt)*) => { $crate::arch::x86_64::code::code!(".code64", $($all)*) };
+    ($($all:tt)*) => { $crate::arch::code::code!(".code64", $($all)*) };
 }
 
 /// Code of 32-bit mode.
 macro_rules! code32 {
-    ($($all:tt)*) => { $crate::arch::x86_64::code::code!(".code32", $($all)*) };
+    ($($all:tt)*) => { $crate::arch::code::code!(".code32", $($all)*) };
 }
 
-pub(super) use {code, code32, code64};
+pub(crate) use {code, code32, code64};
 
 /// A piece of machine code.
 #[derive(Clone, Copy)]
