@@ -5,16 +5,13 @@
 //! come after the release; they order only sleeping and waking.
 
 use super::lock_word::{HANDOFF, LOCKED, LockWord, PENDING};
+use super::nodes::is_queued;
 use super::park::Park;
-use super::queue::{is_queued, is_waited_for, lock_slow};
+use super::queue::{lock_slow, take_abandoned};
 use super::relax::Relax;
-use super::sleepers::sleepers;
+use super::sleepers::released;
 use super::turn;
 use crate::primitive::cold_path;
-use crate::primitive::fence;
-use core::marker::PhantomData;
-use core::mem::forget;
-use core::sync::atomic::Ordering::SeqCst;
 
 /// Locks.
 #[inline(always)]
@@ -36,12 +33,6 @@ pub(crate) fn lock_until<W: LockWord, P: Park, R: Relax>(word: &W, until: P::Dea
 #[inline]
 pub(crate) fn try_lock<W: LockWord>(word: &W) -> bool {
     word.try_take(0) || take_abandoned(word)
-}
-
-/// Takes a lock that is reserved or handed over, and that nobody waits for: the head has given up, or a fork has left it behind.
-pub(super) fn take_abandoned<W: LockWord>(word: &W) -> bool {
-    let found = word.bits();
-    matches!(found, PENDING | HANDOFF) && !is_waited_for(word) && word.try_take(found)
 }
 
 /// Whether it was held at some moment of the call.
@@ -72,40 +63,4 @@ pub(crate) fn unlock_fair<W: LockWord, P: Park>(word: &W) {
         word.release();
     }
     released::<P>(key);
-}
-
-/// The check for sleepers that follows every release of the lock at `key`.
-#[inline(always)]
-pub(crate) fn released<P: Park>(key: usize) {
-    if P::SLEEPS {
-        // Generates no code if the barrier cannot unwind.
-        let check = CheckOnUnwind::<P>(key, PhantomData);
-        P::light();
-        forget(check);
-        if sleepers().any() {
-            cold_path();
-            wake_slow::<P>(key);
-        }
-    }
-}
-
-/// Takes only the key, so that the fast path keeps no other register.
-#[cold]
-#[inline(never)]
-fn wake_slow<P: Park>(key: usize) {
-    sleepers().wake::<P>(key);
-}
-
-/// The check for sleepers where the program's barrier unwinds.
-struct CheckOnUnwind<P: Park>(usize, PhantomData<P>);
-
-impl<P: Park> Drop for CheckOnUnwind<P> {
-    #[cold]
-    fn drop(&mut self) {
-        // Replaces the light barrier, and is stronger.
-        fence(SeqCst);
-        if sleepers().any() {
-            wake_slow::<P>(self.0);
-        }
-    }
 }

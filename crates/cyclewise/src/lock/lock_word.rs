@@ -28,7 +28,6 @@
 //! 2. `PENDING` and `HANDOFF` are hints. No change of them affects exclusion, only the order: a thread that finds the lock handed to a
 //!    queue that is not there queues, becomes the head, and takes it.
 
-use super::turn;
 use crate::primitive::cold_path;
 use crate::primitive::{AtomicU16, AtomicU32, const_fn, store};
 use core::ptr::from_ref;
@@ -40,6 +39,8 @@ pub(crate) const LOCKED: u32 = 1;
 pub(crate) const PENDING: u32 = 2;
 /// Only the head of the queue may take the lock next.
 pub(crate) const HANDOFF: u32 = 4;
+/// The record of the turn in a lock that was never released with a queue.
+const NEW_TURN: u16 = 0;
 /// No node: there is no queue.
 pub(crate) const NO_TAIL: u16 = 0;
 
@@ -109,7 +110,7 @@ impl SplitWord {
             Self {
                 bits: AtomicU32::new(0),
                 tail: AtomicU16::new(NO_TAIL),
-                turn: AtomicU16::new(turn::NEW),
+                turn: AtomicU16::new(NEW_TURN),
             }
         }
     }

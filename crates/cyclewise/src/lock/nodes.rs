@@ -34,8 +34,9 @@
 //! 8 generations, and are the parent's where fork copied the count of generations from before the parent's: such a tail is
 //! judged by its node alone.
 
-use super::lock_word::NO_TAIL;
+use super::lock_word::{LockWord, NO_TAIL};
 use crate::primitive::{AtomicU16, AtomicU32, AtomicUsize, array, const_fn, global, store};
+use crate::sys::fork_generation::{count, current as generation};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// See the module's notes.
@@ -167,8 +168,6 @@ fn claim_at(at: usize, key: usize) -> Option<NodeIndex> {
     Some(NodeIndex::new(at, here))
 }
 
-use crate::sys::fork_generation::{count, current as generation};
-
 /// Where a search begins. The address of a local differs between threads, and returns a
 /// thread to the node whose line it has.
 fn first() -> usize {
@@ -184,6 +183,16 @@ fn first() -> usize {
 
 global! {
     fn nodes() -> &'static [QueueNode; COUNT] { array![QueueNode::new(); COUNT] }
+}
+
+/// Whether there was a queue at some moment of the call.
+pub(super) fn is_queued<W: LockWord>(word: &W) -> bool {
+    word.tail() != NO_TAIL
+}
+
+/// Whether its tail was a waiter of this process at some moment of the call.
+pub(super) fn is_waited_for<W: LockWord>(word: &W) -> bool {
+    NodeIndex::of(word.tail()).is_some_and(|last| last.waits_for(word.address()))
 }
 
 /// Claims every node that is free now.

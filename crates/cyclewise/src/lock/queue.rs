@@ -26,12 +26,11 @@
 //! J. Mellor-Crummey and M. Scott, 1991, for the queue; B. He, W. Scherer and M. Scott, "Preemption adaptivity in
 //! time-published queue-based spin locks", 2005, for waiters that leave and are skipped.
 
-use super::fast_path::{released, take_abandoned};
-use super::lock_word::{HANDOFF, LOCKED, LockWord, NO_TAIL, PENDING};
-use super::nodes::{ASLEEP, GONE, HEAD, NodeIndex, PARKED, WAITING, claim};
+use super::lock_word::{HANDOFF, LOCKED, LockWord, PENDING};
+use super::nodes::{ASLEEP, GONE, HEAD, NodeIndex, PARKED, WAITING, claim, is_waited_for};
 use super::park::{Park, wake};
 use super::relax::{Pause, Relax};
-use super::sleepers::{Registration, sleepers};
+use super::sleepers::{Registration, released, sleepers};
 use super::turn::{self, HeadTurn};
 use crate::primitive::store;
 use core::marker::PhantomData;
@@ -360,12 +359,8 @@ impl<W: LockWord, P: Park> Drop for UnwindGuard<'_, W, P> {
     }
 }
 
-/// Whether there was a queue at some moment of the call.
-pub(super) fn is_queued<W: LockWord>(word: &W) -> bool {
-    word.tail() != NO_TAIL
-}
-
-/// Whether its tail was a waiter of this process at some moment of the call.
-pub(super) fn is_waited_for<W: LockWord>(word: &W) -> bool {
-    NodeIndex::of(word.tail()).is_some_and(|last| last.waits_for(word.address()))
+/// Takes a lock that is reserved or handed over, and that nobody waits for: the head has given up, or a fork has left it behind.
+pub(super) fn take_abandoned<W: LockWord>(word: &W) -> bool {
+    let found = word.bits();
+    matches!(found, PENDING | HANDOFF) && !is_waited_for(word) && word.try_take(found)
 }

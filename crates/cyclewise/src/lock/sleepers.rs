@@ -18,8 +18,10 @@
 
 use super::nodes::{ASLEEP, HEAD, NodeIndex};
 use super::park::{self, Park};
-use crate::primitive::{AtomicU16, AtomicU32, array, global};
-use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use crate::primitive::{AtomicU16, AtomicU32, array, cold_path, fence, global};
+use core::marker::PhantomData;
+use core::mem::forget;
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 
 /// Entries. If two locks that share one both have a sleeping head, the second head naps.
 const ENTRIES: usize = if cfg!(loom) { 1 } else { 64 };
@@ -111,6 +113,42 @@ global! {
             count: AtomicU32::new(0),
             entries: array![AtomicU32::new(0); ENTRIES],
             next: AtomicU16::new(0),
+        }
+    }
+}
+
+/// The check for sleepers that follows every release of the lock at `key`.
+#[inline(always)]
+pub(super) fn released<P: Park>(key: usize) {
+    if P::SLEEPS {
+        // Generates no code if the barrier cannot unwind.
+        let check = CheckOnUnwind::<P>(key, PhantomData);
+        P::light();
+        forget(check);
+        if sleepers().any() {
+            cold_path();
+            wake_slow::<P>(key);
+        }
+    }
+}
+
+/// Takes only the key, so that the fast path keeps no other register.
+#[cold]
+#[inline(never)]
+fn wake_slow<P: Park>(key: usize) {
+    sleepers().wake::<P>(key);
+}
+
+/// The check for sleepers where the program's barrier unwinds.
+struct CheckOnUnwind<P: Park>(usize, PhantomData<P>);
+
+impl<P: Park> Drop for CheckOnUnwind<P> {
+    #[cold]
+    fn drop(&mut self) {
+        // Replaces the light barrier, and is stronger.
+        fence(SeqCst);
+        if sleepers().any() {
+            wake_slow::<P>(self.0);
         }
     }
 }

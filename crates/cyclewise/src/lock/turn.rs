@@ -17,10 +17,10 @@
 //! A release with a queue: a load and a store of the line that it has anyway. Every [`PASSES`]th, and every turn of a head: the clock. With 8
 //! threads a CPU, 3 % (quick runs) to 7 % (longer ones) of an operation on a Zen 5; `design/library.md` has the runs.
 
-use super::fast_path::released;
 use super::lock_word::{HANDOFF, LockWord};
+use super::nodes::is_waited_for;
 use super::park::Park;
-use super::queue::is_waited_for;
+use super::sleepers::released;
 use crate::primitive::AtomicU16;
 use core::marker::PhantomData;
 use core::mem::forget;
@@ -34,9 +34,6 @@ const UNIT_SHIFT: u32 = 19;
 /// How long the head may be passed: 2.1 ms. The time slices of Linux are 2.8 ms and more, so a longer one would seldom end; a shorter one
 /// costs throughput (`design/library.md`).
 pub(super) const TURN_NS: u64 = 4 << UNIT_SHIFT;
-
-/// The record of a lock that was never released with a queue.
-pub(super) const NEW: u16 = 0;
 
 /// A record: the time of the last head's turn above, the releases since below.
 const fn record(now_ns: u64) -> u16 {

@@ -210,7 +210,7 @@ fn the_low_half_may_change_while_the_lock_is_held() {
 /// The parent's tail names a node that is free in a child, which claims it for the same lock.
 #[test]
 fn a_childs_claim_does_not_make_its_parents_tail_a_waiter() {
-    use super::super::queue::is_waited_for;
+    use super::super::nodes::is_waited_for;
     use crate::sys::fork;
     static WORD: SplitWord = SplitWord::new();
     let waiter = node(WORD.address());
