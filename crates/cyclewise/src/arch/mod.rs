@@ -29,7 +29,7 @@ use core::sync::atomic::Ordering;
 /// Bytes of a thread's block, used by [`mask`](crate::mask). Small, because all objects that are loaded late share
 /// glibc's surplus of static TLS, and an object that uses this block has all of its thread-local words there, std's too.
 #[allow(dead_code, reason = "`mask` is not in every build")]
-pub(crate) const THREAD_BLOCK: usize = 256;
+pub(crate) const THREAD_BLOCK: usize = 160;
 /// The log2 of the distance between two CPUs' copies of a per-CPU word: 64 KiB, computed by one shift.
 pub(crate) const SHIFT: u32 = 16;
 

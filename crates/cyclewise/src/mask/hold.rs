@@ -1,7 +1,7 @@
 //! Holding: the guard, the kernel's save-and-restore form, and the thread's mask behind both.
 //!
 //! # Safety
-//! 1. A thread's block is zeroed, aligned to 64 and as long as a [`ThreadMask`], for which all zeroes are valid. It
+//! 1. A thread's block is zeroed, aligned to 16 and as long as a [`ThreadMask`], for which all zeroes are valid. It
 //!    lives as long as its thread, and nothing else uses it. Callers of `thread_mask` keep no reference beyond one
 //!    call.
 #![expect(unsafe_code, reason = "the thread's block is memory until it is called a ThreadMask")]
@@ -12,7 +12,7 @@ use crate::arch::THREAD_BLOCK;
 use crate::arch::thread_block::thread_block;
 use core::marker::PhantomData;
 
-const _: () = assert!(size_of::<ThreadMask>() <= THREAD_BLOCK && align_of::<ThreadMask>() <= 64);
+const _: () = assert!(size_of::<ThreadMask>() <= THREAD_BLOCK && align_of::<ThreadMask>() <= 16);
 
 /// The calling thread's mask.
 #[inline(always)]

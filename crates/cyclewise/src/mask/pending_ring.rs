@@ -12,7 +12,7 @@
 //! One thread: handlers and mainline. Accesses are relaxed and so cannot tear, with compiler fences between a record
 //! and its index.
 
-use super::siginfo::{Info, WORDS};
+use super::siginfo::Info;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicU32, AtomicU64, compiler_fence};
 
@@ -20,11 +20,19 @@ use core::sync::atomic::{AtomicU32, AtomicU64, compiler_fence};
 /// keeps the others.
 pub(super) const CAPACITY: u32 = 4;
 
+/// Words of a record: what [`Info`] gives out, as static TLS has no room for more. The first has the signal and its code.
+const STORED: usize = 3;
+
+fn stored(info: &Info) -> [u64; STORED] {
+    let first = u64::from(info.signal().cast_unsigned()) | u64::from(info.code().cast_unsigned()) << 32;
+    [first, info.0[2], info.0[3]]
+}
+
 /// The ring. All zeroes is an empty one.
 pub(super) struct PendingRing {
     head: AtomicU32,
     tail: AtomicU32,
-    records: [[AtomicU64; WORDS]; CAPACITY as usize],
+    records: [[AtomicU64; STORED]; CAPACITY as usize],
 }
 
 impl PendingRing {
@@ -63,7 +71,7 @@ impl PendingRing {
                 Err(found) => tail = found,
             }
         }
-        for (word, value) in self.record(tail).iter().zip(info.0) {
+        for (word, value) in self.record(tail).iter().zip(stored(info)) {
             between();
             word.store(value, Relaxed);
         }
@@ -103,11 +111,12 @@ impl PendingRing {
         self.head.store(head.wrapping_add(1), Relaxed);
     }
 
-    fn record(&self, index: u32) -> &[AtomicU64; WORDS] {
+    fn record(&self, index: u32) -> &[AtomicU64; STORED] {
         &self.records[(index % CAPACITY) as usize]
     }
 
     fn read(&self, index: u32) -> Info {
-        Info(core::array::from_fn(|i| self.record(index)[i].load(Relaxed)))
+        let [first, sender, value] = self.record(index).each_ref().map(|word| word.load(Relaxed));
+        Info([first & u64::from(u32::MAX), first >> 32, sender, value, 0, 0])
     }
 }

@@ -13,7 +13,7 @@
 //! manual, Dynamic Linking Tunables.
 //!
 //! # Safety
-//! 1. The section is TLS, so each thread has its own copy; it is zeroed, `THREAD_BLOCK` bytes long, aligned to 64.
+//! 1. The section is TLS, so each thread has its own copy; it is zeroed, `THREAD_BLOCK` bytes long, aligned to 16.
 #![expect(unsafe_code, reason = "stable Rust has no initial-exec TLS")]
 
 use crate::arch::THREAD_BLOCK;
@@ -36,7 +36,7 @@ macro_rules! symbol {
 
 global_asm!(
     ".pushsection .tbss.cyclewise, \"awT\", %nobits",
-    ".p2align 6",
+    ".p2align 4",
     symbol!(".globl ", ""),
     symbol!(".hidden ", ""),
     symbol!(".type ", ", %object"),

@@ -6,7 +6,7 @@
 use crate::arch::THREAD_BLOCK;
 use core::cell::UnsafeCell;
 
-#[repr(align(64))]
+#[repr(align(16))]
 struct Block(UnsafeCell<[u8; THREAD_BLOCK]>);
 
 std::thread_local! {
