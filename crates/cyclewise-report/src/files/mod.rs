@@ -3,3 +3,4 @@
 pub mod default_names;
 pub mod document_file;
 pub mod output;
+pub mod programs;
