@@ -101,19 +101,25 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<Outcome, String> {
             &share.join("man/man3").join(page.file_name().unwrap_or_default()),
         )?;
     }
+    let descriptions = options.libdir.join("pkgconfig");
+    let staged = options.staged(&descriptions);
     for file in files(&package.join("pkgconfig"))? {
-        install(
-            &file,
-            &share.join("pkgconfig").join(file.file_name().unwrap_or_default()),
-        )?;
+        let text = fs::read_to_string(&file).map_err(|e| format!("install-c: {}: {e}", file.display()))?;
+        // cargo-c puts it below `share`, where this is relative.
+        let text = text.replace(
+            "datadir=${pcfiledir}/..",
+            &format!("datadir={}", options.prefix.join("share").display()),
+        );
+        write(&staged.join(file.file_name().unwrap_or_default()), &text)?;
     }
-    let pc = libraries.join("pkgconfig/cyclewise.pc");
-    write(&pc, &pkg_config(options, &version))?;
+    write(&staged.join("cyclewise.pc"), &pkg_config(options, &version))?;
     compile_hooks(&package, &share.join("cyclewise/cyclewise-hooks.o"))?;
     println!(
-        "install-c: cyclewise {} is in {}",
+        "install-c: cyclewise {} is in {}; where that is not searched: export PKG_CONFIG_PATH={} LD_LIBRARY_PATH={}",
         version.full,
-        options.staged(&options.prefix).display()
+        options.staged(&options.prefix).display(),
+        descriptions.display(),
+        options.libdir.display()
     );
     Ok(Outcome::Passed)
 }

@@ -39,7 +39,7 @@ static void put(struct node *node)
 /* Takes over the references to the children. */
 static struct node *new_node(int key, struct node *left, struct node *right)
 {
-    struct node *node = malloc(sizeof *node);
+    struct node *node = (struct node *)malloc(sizeof *node); /* the cast is for C++ */
     if (!node) {
         perror("malloc");
         exit(1);

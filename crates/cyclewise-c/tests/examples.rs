@@ -5,6 +5,8 @@ mod common;
 
 use common::{Link, Program};
 use std::fs;
+use std::io::Write;
+use std::process::{Command, Stdio};
 
 fn example(file: &str, link: Link) -> String {
     let program = Program {
@@ -33,6 +35,44 @@ fn statistics_are_counted_on_every_cpu() {
     assert!(example("statistics.c", Link::Shared).starts_with("400000 requests, "));
 }
 
+#[test]
+fn examples_are_cplusplus_too() {
+    let compiles = |source: &str| {
+        let mut cpp = Command::new("c++");
+        cpp.args([
+            "-x",
+            "c++",
+            "-std=c++11",
+            "-fsyntax-only",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-I",
+        ]);
+        cpp.arg(common::root().join("include")).arg("-").stdin(Stdio::piped());
+        let mut child = cpp.spawn()?;
+        child.stdin.take().expect("a pipe").write_all(source.as_bytes())?;
+        Ok::<_, std::io::Error>(child.wait()?.success())
+    };
+    for file in ["tree.c", "event_loop.c", "statistics.c"] {
+        let source = fs::read_to_string(common::root().join("examples").join(file)).expect("the example");
+        match compiles(&source) {
+            Ok(compiled) => assert!(compiled, "{file}"),
+            Err(e) => {
+                assert!(
+                    std::env::var_os("CI").is_none_or(|ci| ci != "true"),
+                    "c++: {e}; install g++"
+                );
+                println!("skipped: c++: {e}; install g++");
+                return;
+            }
+        }
+        // The twin: what C alone has is refused.
+        let c_alone = source.replace("(struct node *)malloc", "malloc");
+        assert_eq!(compiles(&c_alone).ok(), Some(file != "tree.c"));
+    }
+}
+
 /// The program in a README.
 fn program_of(readme: &str) -> String {
     let text = fs::read_to_string(common::root().join(readme)).expect("the README");
@@ -51,7 +91,7 @@ fn the_readmes_program_runs() {
         flags: &[],
     };
     let said = program.passes(&[]);
-    assert!(said.contains("2 references"), "{said}");
+    assert!(said.contains("ns to take and put a reference"), "{said}");
 }
 
 /// The twin: a program that leaks a node is caught by its own status.
