@@ -12,19 +12,19 @@
 //! # assert_eq!(HITS.sum(), 1);
 //! ```
 //!
-//! | primitive | what it is | in Linux |
-//! |---|---|---|
-//! | [`refs::Arc`] | std's `Arc`, except that an overflowing count saturates and does not abort | |
-//! | [`refs::Refcount`] | a count that detects overflow, increments from zero and underflow | `refcount_t` |
-//! | [`refs::rcuref::Rcuref`] | a count taken without a loop, on objects of a [`Pool`](refs::rcuref::Pool) | `rcuref_t` |
-//! | [`refs::LockRef`] | a lock and a count in one word | `lockref` |
-//! | [`lock::SpinLock`] | a queued spinlock of 8 bytes whose waiters spin, then sleep | `qspinlock` |
-//! | [`percpu!`] | variables with a copy for each CPU, and counters, lists, rings and counts built on them | `this_cpu_*` |
-//! | [`clock::Instant`] | a time stamp from the CPU's counter that follows CLOCK_MONOTONIC | `ktime_get` |
-//! | [`mask::hold`] | defers signal handlers without a system call | `local_irq_save` |
-//! | [`static_key!`] | a flag whose test is one NOP until it is flipped | `static_branch` |
-//! | `alternative!` (x86-64) | an instruction sequence chosen by what the CPU supports | `ALTERNATIVE` |
-//! | [`atomic`] | std's atomic types with LOCK prefixes that can be patched away | `LOCK_PREFIX` |
+//! | primitive | what it is | reach for it where | in Linux |
+//! |---|---|---|---|
+//! | [`clock::Instant`] | a time stamp from the CPU's counter that follows CLOCK_MONOTONIC | `Instant::now` is in the profile, or stamps of two threads must be in order | `ktime_get` |
+//! | [`percpu!`] | variables with a copy for each CPU, and counters, lists, rings and counts built on them | every thread counts in one word, or takes from one free list | `this_cpu_*` |
+//! | [`lock::SpinLock`] | a queued lock of 8 bytes whose waiters spin, then sleep | a short section is contended, or locks must be small and fair | `qspinlock` |
+//! | [`refs::Refcount`] | a count that detects overflow, increments from zero and underflow | a count by hand must never free too early | `refcount_t` |
+//! | [`refs::rcuref::Rcuref`] | a count taken without a loop, on objects of a [`Pool`](refs::rcuref::Pool) | many threads take references to objects that may die meanwhile | `rcuref_t` |
+//! | [`refs::LockRef`] | a lock and a count in one word | a cache's entries are counted without taking their lock | `lockref` |
+//! | [`mask::hold`] | defers signal handlers without a system call | a section must not be interrupted by the program's own handlers | `local_irq_save` |
+//! | [`static_key!`] | a flag whose test is one NOP until it is flipped | tracing or a rare option is compiled into a hot path | `static_branch` |
+//! | `alternative!` (x86-64) | an instruction sequence chosen by what the CPU supports | an instruction is better, on some CPUs | `ALTERNATIVE` |
+//! | [`refs::Arc`] | std's `Arc`, except that an overflowing count saturates and does not abort | a program that has often one thread pays for atomics: after [`enable_single!`] a clone costs what an `Rc`'s does until a second thread runs | |
+//! | [`atomic`] | std's atomic types with LOCK prefixes that can be patched away | counts of your own are in such a program | `LOCK_PREFIX` |
 //!
 //! # Terms
 //! - A *site* is an instruction that [`patch`] can rewrite in the running program: the LOCK prefix of a read-modify-write, the
