@@ -8,9 +8,9 @@
     reason = "functions under names of their own, and places that the caller gives"
 )]
 
+#[cfg(target_env = "gnu")]
 use crate::hooks;
 use crate::refusal::{Refused, answer, cw_refusal};
-#[cfg(target_env = "gnu")]
 use crate::sys::errno;
 use core::ffi::c_int;
 #[cfg(target_env = "gnu")]
