@@ -1,8 +1,8 @@
 //! The house's own checks: `cargo xtask ci`, and the parts of it that can be run alone.
 
-mod api;
 mod cargo;
 mod ci;
+mod docs_rs;
 mod features;
 mod install_c;
 mod licences;
@@ -19,7 +19,6 @@ usage: cargo xtask COMMAND
   ci [--keep-going] [--long] [--skip STEP]...
                                        every check a change must pass, first failure ends it; --long: storms at full length
   tidy                                 the rules no compiler checks: layers, asm, unsafe, lengths, names
-  api [--bless | --since REVISION]     compares the library's public items with api.txt, and asks for examples
   features                             compiles the library with each feature, and compares the table of features with cargo's
   install-c [--prefix P] [--libdir L] [--destdir D]
                                        builds the C interface and installs it below P, which is /usr/local
@@ -51,7 +50,6 @@ fn main() -> ExitCode {
     let outcome = match arguments.split_first() {
         Some((command, options)) if command == "ci" => ci::Options::parse(options).map(|o| ci::run(&root, &o).into()),
         Some((command, [])) if command == "tidy" => Ok(tidy::run(&root).into()),
-        Some((command, options)) if command == "api" => api::Options::parse(options).map(|o| api::run(&root, &o)),
         Some((command, [])) if command == "features" => Ok(features::run(&root).into()),
         Some((command, options)) if command == "install-c" => {
             install_c::Options::parse(options).and_then(|o| install_c::run(&root, &o))
