@@ -165,7 +165,7 @@ fn a_kill_before_the_rename_leaves_the_old_document() {
     }
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.json");
-    let test = "command::document_file::tests::a_kill_before_the_rename_leaves_the_old_document";
+    let test = "files::document_file::tests::a_kill_before_the_rename_leaves_the_old_document";
     let killed = |in_place: bool| {
         fs::write(&path, OLD).unwrap();
         let mut command = Command::new(std::env::current_exe().unwrap());
