@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <ucontext.h>
 #include "check.h"
 
@@ -167,6 +168,20 @@ static void a_coroutine(int moves)
     cw_masked_lock_destroy(masked);
 }
 
+/* A thread that forks has its locks in the child too, and their holds. */
+static void in_a_child(void)
+{
+    int status = -1;
+    CHECK((masked = cw_masked_lock_create()) && cw_masked_lock_trylock(masked));
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    cw_masked_lock_unlock(masked);
+    CHECK(!cw_mask_is_held() && cw_masked_lock_trylock(masked));
+    if (child == 0)
+        _exit(0);
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
 int main(int count, char **arguments)
 {
     const char *name = count > 1 ? arguments[1] : "";
@@ -184,6 +199,8 @@ int main(int count, char **arguments)
         a_coroutine(0);
     else if (!strcmp(name, "lock moves") || !strcmp(name, "hold moves"))
         a_coroutine(1);
+    else if (!strcmp(name, "child"))
+        in_a_child();
     else if (!strcmp(name, "not taken"))
         cw_masked_lock_unlock(cw_masked_lock_create());
     else
