@@ -26,6 +26,7 @@ use std::sync::OnceLock;
 /// The layout of the table, and what the functions below are given. Their names have it too: an object of another version does not link,
 /// and a program that was linked with one ends where the dynamic linker finds none ("undefined symbol").
 const ABI: u32 = 2;
+const _: () = assert!(ABI == 2, "the names begin with cw_hook2_, here and in the C file");
 
 macro_rules! define {
     ($($name:ident($($argument:ident: $type:ty),*) if $creates:expr, else $failure:expr;)*) => {
