@@ -95,11 +95,7 @@ mod tests;
 
 pub use conversion::{Conversion, ConvertedTime};
 pub use instant::{Instant, Reading};
-#[cfg(feature = "std")]
-pub use mock::Mock;
 pub use now::Clock;
-#[cfg(feature = "std")]
-pub use order::PerTask;
 pub use order::{AfterStores, Bracketed, DependentLoad, LoadOrdered, Order};
 pub use reason::{ClocksourceName, Reason};
 pub use source::Source;
@@ -108,4 +104,4 @@ pub use system::System;
 pub use ticks::Ticks;
 pub use unix::{UnixAnchor, WallClock};
 #[cfg(feature = "std")]
-pub use upkeep::Upkeep;
+pub use {mock::Mock, order::PerTask, upkeep::Upkeep};

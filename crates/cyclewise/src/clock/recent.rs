@@ -23,6 +23,8 @@
 //! while the word is below what was read: once at most for each reader that had read the clock before, and each upkeep thread that begins
 //! or ends.
 
+#![cfg_attr(not(feature = "std"), allow(dead_code, reason = "no thread keeps it"))]
+
 use super::segment::floor;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
@@ -36,10 +38,8 @@ pub(super) trait Word {
     /// Stores `new` if the word is `old`; else gives what was found.
     fn replace(&self, old: u64, new: u64) -> Result<(), u64>;
     /// Sets these bits.
-    #[cfg(feature = "std")]
     fn set(&self, bits: u64);
     /// Clears these bits.
-    #[cfg(feature = "std")]
     fn clear(&self, bits: u64);
 }
 
@@ -53,12 +53,10 @@ impl Word for AtomicU64 {
         self.compare_exchange(old, new, Relaxed, Relaxed).map(drop)
     }
 
-    #[cfg(feature = "std")]
     fn set(&self, bits: u64) {
         self.fetch_or(bits, Relaxed);
     }
 
-    #[cfg(feature = "std")]
     fn clear(&self, bits: u64) {
         self.fetch_and(!bits, Relaxed);
     }
@@ -100,14 +98,12 @@ impl<W: Word> Recent<W> {
     }
 
     /// Raises the word to a reading of the clock. From now on a thread keeps it.
-    #[cfg(feature = "std")]
     pub(super) fn publish(&self, now: impl Fn() -> u64) {
         self.raise(now);
         self.0.set(KEPT);
     }
 
     /// The thread that called `publish` does not any more. Where another does, readers read the clock until it has.
-    #[cfg(feature = "std")]
     pub(super) fn abandon(&self) {
         self.0.clear(KEPT);
     }

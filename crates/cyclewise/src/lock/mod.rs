@@ -106,12 +106,13 @@ mod turn;
 
 pub(crate) use fast_path::{lock, try_lock, unlock};
 pub(crate) use high_half_word::HighHalfWord;
-#[cfg(not(loom))]
-pub use park::{Futex, Moment, NAP_NS};
 pub use park::{Never, Park, SpinOnly};
-#[cfg(not(loom))]
-pub use raw::{DefaultPark, DefaultRelax, RawSpinLock, SpinLock, SpinLockGuard, SpinLockGuardWith, SpinLockWith};
 pub use relax::{Exponential, NoRelax, Pause, Relax};
+#[cfg(not(loom))]
+pub use {
+    park::{Futex, Moment, NAP_NS},
+    raw::{DefaultPark, DefaultRelax, RawSpinLock, SpinLock, SpinLockGuard, SpinLockGuardWith, SpinLockWith},
+};
 
 #[cfg(test)]
 #[cfg_attr(loom, path = "tests/loom.rs")]

@@ -195,59 +195,68 @@ pub(super) fn is_waited_for<W: LockWord>(word: &W) -> bool {
     NodeIndex::of(word.tail()).is_some_and(|last| last.waits_for(word.address()))
 }
 
-/// Claims every node that is free now.
+/// What the tests do to nodes.
 #[cfg(all(test, not(loom)))]
-pub(super) fn claim_all() -> std::vec::Vec<NodeIndex> {
-    let claimed = |node: &QueueNode| node.state.compare_exchange(FREE, WAITING, Acquire, Relaxed).is_ok();
-    (1..=COUNT as u16)
-        .map(NodeIndex)
-        .filter(|index| claimed(index.node()))
-        .collect()
+pub(super) mod for_tests {
+    use super::*;
+
+    /// Claims every node that is free now.
+    pub(in super::super) fn claim_all() -> std::vec::Vec<NodeIndex> {
+        let claimed = |node: &QueueNode| node.state.compare_exchange(FREE, WAITING, Acquire, Relaxed).is_ok();
+        (1..=COUNT as u16)
+            .map(NodeIndex)
+            .filter(|index| claimed(index.node()))
+            .collect()
+    }
+
+    /// The number of nodes that waiters of the lock at `key` have.
+    pub(in super::super) fn in_use(key: usize) -> usize {
+        let waits = |node: &&QueueNode| node.state.load(Relaxed) != FREE && node.key.load(Relaxed) == key;
+        nodes().iter().filter(waits).count()
+    }
+
+    impl QueueNode {
+        /// Makes the node look like one that a fork left behind.
+        pub(in super::super) fn leave_behind(&self) {
+            self.generation.store(!generation(), Relaxed);
+        }
+    }
+
+    impl NodeIndex {
+        /// Claims this node if it is free.
+        pub(in super::super) fn claim_again(self, key: usize) -> Option<Self> {
+            claim_at(usize::from(self.0 & INDEX) - 1, key)
+        }
+    }
 }
 
-/// The number of nodes that waiters of the lock at `key` have.
-#[cfg(all(test, not(loom), panic = "unwind"))]
-pub(super) fn in_use(key: usize) -> usize {
-    let waits = |node: &&QueueNode| node.state.load(Relaxed) != FREE && node.key.load(Relaxed) == key;
-    nodes().iter().filter(waits).count()
-}
+/// What the models do to nodes.
+#[cfg(all(test, loom))]
+pub(super) mod for_models {
+    use super::*;
 
-/// Makes the node look like one that a fork left behind.
-#[cfg(all(test, not(loom)))]
-impl QueueNode {
-    pub(super) fn leave_behind(&self) {
-        self.generation.store(!generation(), Relaxed);
+    /// Whether every node is free.
+    pub(in super::super) fn all_free() -> bool {
+        nodes().iter().all(|node| node.state.load(Relaxed) == FREE)
+    }
+
+    impl NodeIndex {
+        /// The node that every thread of a model searches first.
+        pub(in super::super) fn first() -> Self {
+            Self::new(0, generation())
+        }
+
+        /// The same node as this process names it: for a twin that does not look at the generation.
+        pub(in super::super) fn of_this_process(self) -> Self {
+            Self::new(usize::from(self.0 & INDEX) - 1, generation())
+        }
     }
 }
 
 #[cfg(test)]
 impl NodeIndex {
-    /// The node that every thread of a model searches first.
-    #[cfg(loom)]
-    pub(super) fn first() -> Self {
-        Self::new(0, generation())
-    }
-
     /// The same node as the process before this one named it in a tail.
     pub(super) fn of_the_parent(self) -> Self {
         Self(self.0.wrapping_sub(1 << INDEX_BITS))
     }
-
-    /// The same node as this process names it: for a twin that does not look at the generation.
-    #[cfg(loom)]
-    pub(super) fn of_this_process(self) -> Self {
-        Self::new(usize::from(self.0 & INDEX) - 1, generation())
-    }
-
-    /// Claims this node if it is free.
-    #[cfg(not(loom))]
-    pub(super) fn claim_again(self, key: usize) -> Option<Self> {
-        claim_at(usize::from(self.0 & INDEX) - 1, key)
-    }
-}
-
-/// Whether every node is free.
-#[cfg(all(test, loom))]
-pub(super) fn all_free() -> bool {
-    nodes().iter().all(|node| node.state.load(Relaxed) == FREE)
 }

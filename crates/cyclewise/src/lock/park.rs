@@ -108,27 +108,30 @@ impl Park for SpinOnly {
     }
 }
 
-/// Linux's futex, and membarrier(2) for the barriers.
-///
-/// # Cost
-/// A sleep: two calls of membarrier, the first of which only checks that calls reach the kernel; an interrupt on
-/// each CPU that runs another thread of this process; and one futex call. A wake: one futex call. Where membarrier is
-/// refused (before Linux 4.14, or by a filter, even one that answers 0), the head polls the lock every
-/// [`NAP_NS`] nanoseconds instead of sleeping until it is woken. Without futex(2) waiters spin.
 #[cfg(not(loom))]
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Futex;
+pub use futex::{Futex, Moment, NAP_NS};
 
-/// The length of a nap: long compared with its system calls, short compared with a time slice.
-#[cfg(not(loom))]
-pub const NAP_NS: u64 = 200_000;
-
+/// Waiters that sleep in the kernel.
 #[cfg(not(loom))]
 mod futex {
-    use super::{Futex, NAP_NS, Park};
+    use super::Park;
     use crate::atomic::AtomicU32;
     use crate::sys::clock_gettime::known_monotonic_ns;
-    use crate::sys::futex::{self, Moment};
+    use crate::sys::futex;
+    pub use crate::sys::futex::Moment;
+
+    /// Linux's futex, and membarrier(2) for the barriers.
+    ///
+    /// # Cost
+    /// A sleep: two calls of membarrier, the first of which only checks that calls reach the kernel; an interrupt on
+    /// each CPU that runs another thread of this process; and one futex call. A wake: one futex call. Where membarrier is
+    /// refused (before Linux 4.14, or by a filter, even one that answers 0), the head polls the lock every
+    /// [`NAP_NS`] nanoseconds instead of sleeping until it is woken. Without futex(2) waiters spin.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub struct Futex;
+
+    /// The length of a nap: long compared with its system calls, short compared with a time slice.
+    pub const NAP_NS: u64 = 200_000;
 
     impl Park for Futex {
         type Deadline = Moment;
@@ -167,6 +170,3 @@ mod futex {
         }
     }
 }
-
-#[cfg(not(loom))]
-pub use crate::sys::futex::Moment;

@@ -91,8 +91,8 @@ pub(super) struct ThreadMask {
 // C programs hold and release by these two words (`cyclewise/mask.h`).
 const _: () = assert!(offset_of!(ThreadMask, depth) == 0 && offset_of!(ThreadMask, pending) == 4);
 
+#[cfg(test)]
 impl ThreadMask {
-    #[cfg(test)]
     pub(super) fn new() -> Self {
         Self {
             depth: AtomicU32::new(0),
@@ -108,16 +108,16 @@ impl ThreadMask {
         }
     }
 
-    #[cfg(test)]
     pub(super) fn forget_requeues(&self) {
         self.requeues.store(0, Relaxed);
     }
 
-    #[cfg(test)]
     pub(super) fn set_depth(&self, depth: u32) {
         self.depth.store(depth, Relaxed);
     }
+}
 
+impl ThreadMask {
     /// Adds a hold.
     #[inline(always)]
     pub(super) fn hold(&self, env: &impl Env) {

@@ -7,7 +7,7 @@
 //!
 //! A tool that has a profile moves the functions that run often, and may leave the canary where it is. It puts them into a segment of
 //! text of their own, into which no record leads. So each segment of text has to have a site, a test of a key or the canary
-//! ([`units::adoption`](super::units)).
+//! ([`units`](super::units)).
 //!
 //! # Limits
 //! A unit of an older header has none, and is believed. So is a tool that comes later, and one that sees writes of one kind only.

@@ -58,7 +58,7 @@ use super::edits::Room;
 use super::mode_lock::{self, CONFINED, HELPER_THREADS, LOCKED, ModeData, OWN_AFFINITIES, SINGLE};
 use super::single::enabled;
 use super::tls_hooks;
-use super::units::coordinator;
+use super::units::hosted::coordinator;
 use crate::arch;
 use crate::error::Refusal;
 use crate::sys::affinity::{self, CpuSet};

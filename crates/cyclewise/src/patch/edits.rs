@@ -15,10 +15,10 @@
 
 use super::canary::{self, SiteKind};
 use super::sites::{TextReader, sites};
-use super::text::{self, Edit, Others};
+use super::text::{Edit, Others, kept};
 use super::text_edit::unexpected_byte;
 use super::units;
-use super::units::registry::{self, Slot, TextLocks};
+use super::units::hosted::registry::{self, Slot, TextLocks};
 use crate::arch;
 use crate::error::Refusal;
 use std::vec::Vec;
@@ -123,7 +123,7 @@ impl EditList {
         registry::mark_elided(true);
         // SAFETY: Invariant 1. Either prefix makes one whole instruction, and the caller vouches for the elided one and for
         // `others`.
-        let applied = unsafe { text::apply_and_keep(held.own(), &mut self.edits, others) };
+        let applied = unsafe { kept::apply_and_keep(held.own(), &mut self.edits, others) };
         match applied {
             Ok(()) => self.elided = true,
             Err(_) => registry::mark_found(is_elided),
@@ -154,7 +154,7 @@ impl EditList {
         registry::mark_elided(true);
         // SAFETY: Invariant 1. Either prefix makes one whole instruction, and the caller vouches for the elided one and for
         // `others`.
-        let applied = unsafe { text::apply_more(held.own(), &mut self.edits, others) };
+        let applied = unsafe { kept::apply_more(held.own(), &mut self.edits, others) };
         if applied.is_err() {
             registry::mark_found(is_elided);
         }
@@ -170,7 +170,7 @@ impl EditList {
     /// With [`Others::None`], the calling thread is the only one of the process that can run its code.
     unsafe fn ask_canaries(&mut self, held: &TextLocks, others: Others) -> Result<(), Refusal> {
         // SAFETY: the bytes of a canary are right at any time, and the caller vouches for `others`.
-        let apply = |edits: &mut [Edit]| unsafe { text::apply_more(held.own(), edits, others) };
+        let apply = |edits: &mut [Edit]| unsafe { kept::apply_more(held.own(), edits, others) };
         if let Some(own) = units::own() {
             // SAFETY: this unit's own.
             unsafe { canary::check(own, SiteKind::OneByte, apply) }?;
@@ -225,9 +225,9 @@ impl EditList {
         }
         set_direction(&mut self.edits, arch::ELIDED, arch::LOCK);
         let held = TextLocks::all()?;
-        text::make_readable(held.own(), &self.edits);
+        kept::make_readable(held.own(), &self.edits);
         // SAFETY: Invariant 1. An instruction with LOCK is right in every mode, and the caller vouches for `others`.
-        unsafe { text::apply_and_release(held.own(), &mut self.edits, others) }?;
+        unsafe { kept::apply_and_release(held.own(), &mut self.edits, others) }?;
         self.all_have_lock()?;
         self.elided = false;
         registry::mark_elided(false);
@@ -333,7 +333,7 @@ fn in_order<M: Copy, I: Iterator<Item = M>>(
 unsafe fn restore_some(edits: &mut [Edit], slot: &'static Slot, others: Others) -> Result<(), Refusal> {
     // Also where nothing is restored: then no other thread looks at what the slot holds.
     let held = TextLocks::of(core::iter::once(slot))?;
-    text::make_readable(held.own(), edits);
+    kept::make_readable(held.own(), edits);
     let mut reader = TextReader::new();
     if edits
         .iter()
@@ -344,7 +344,7 @@ unsafe fn restore_some(edits: &mut [Edit], slot: &'static Slot, others: Others) 
     set_direction(edits, arch::ELIDED, arch::LOCK);
     // SAFETY: the unit is mapped until its destructor, which called, returns. An instruction with LOCK is right in every mode, and
     // the caller vouches for `others`.
-    unsafe { text::apply_more(held.own(), edits, others) }
+    unsafe { kept::apply_more(held.own(), edits, others) }
 }
 
 fn edit(at: *mut u8) -> Edit {

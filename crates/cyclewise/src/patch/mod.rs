@@ -59,6 +59,11 @@
 //! # References
 //! Linux arch/x86/kernel/alternative.c; M. Desnoyers, "x86: alternatives: fix LOCK_PREFIX race", 2008.
 
+#![cfg_attr(
+    not(all(feature = "std", target_arch = "x86_64", target_env = "gnu")),
+    allow(dead_code, unused_imports, reason = "nothing is elided, or no text is written")
+)]
+
 mod alternative;
 mod canary;
 #[cfg_attr(not(all(feature = "std", target_env = "gnu")), path = "confined/unsupported.rs")]

@@ -1,6 +1,7 @@
 //! Which mode is in force, and how many sites are elided.
 
 use super::sites::{Prefix, TextReader, sites};
+use super::units::hosted;
 
 /// Why sites may be elided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +55,7 @@ pub struct State {
 /// ```
 #[must_use]
 pub fn state() -> State {
-    let (mode, [units, unit_sites, unit_elided], [units_seen, units_refused]) = shared();
+    let (mode, [units, unit_sites, unit_elided], [units_seen, units_refused]) = hosted::shared();
     let mut counted = State {
         mode,
         sites: 0,
@@ -71,27 +72,4 @@ pub fn state() -> State {
         counted.elided += usize::from(site.prefix_by(&mut reader) == Prefix::Elided);
     }
     counted
-}
-
-#[cfg(all(feature = "std", target_env = "gnu"))]
-fn shared() -> (Mode, [usize; 3], [usize; 2]) {
-    use super::units::operations::{Shared, seen_here, state_elsewhere};
-    let (shared, seen) = state_elsewhere().unwrap_or_else(|| (Shared::here(), seen_here()));
-    (shared.mode(), shared.units(), seen)
-}
-
-#[cfg(not(all(feature = "std", target_env = "gnu")))]
-fn shared() -> (Mode, [usize; 3], [usize; 2]) {
-    (Mode::Locked, [0; 3], [0; 2])
-}
-
-/// The mode in force by this copy.
-#[cfg(all(feature = "std", target_env = "gnu"))]
-pub(super) fn here() -> Mode {
-    use super::mode_lock::{self, CONFINED, SINGLE};
-    match mode_lock::mode() {
-        SINGLE => Mode::Single,
-        CONFINED => Mode::Confined,
-        _ => Mode::Locked,
-    }
 }

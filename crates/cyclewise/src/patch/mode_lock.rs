@@ -28,6 +28,7 @@
 
 use super::confined;
 use super::edits::EditList;
+use super::mode::Mode;
 use super::owner_word::{self, PreviousOwner};
 use crate::error::Refusal;
 use crate::sys::affinity::CpuSet;
@@ -106,6 +107,15 @@ pub(super) fn mode() -> u8 {
             changed.map_or_else(|now| now, |_| SINGLE)
         }
         mode => mode,
+    }
+}
+
+/// The same, as users name it.
+pub(super) fn here() -> Mode {
+    match mode() {
+        SINGLE => Mode::Single,
+        CONFINED => Mode::Confined,
+        _ => Mode::Locked,
     }
 }
 

@@ -95,7 +95,6 @@ pub(super) fn put_back(word: &AtomicU64, found: u64) {
 }
 
 /// In a child's atfork handler: gives an owner that forked inside its section the child's generation.
-#[cfg(target_arch = "x86_64")]
 pub(super) fn adopt(word: &AtomicU64, process: u32) {
     let me = me(process);
     let found = word.load(Relaxed);

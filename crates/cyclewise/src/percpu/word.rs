@@ -113,10 +113,7 @@ integers! {
     i8 as u8; i16 as u16; i32 as u32; i64 as u64;
 }
 
-#[cfg(target_pointer_width = "64")]
-integers! { usize as u64; isize as u64; }
-#[cfg(target_pointer_width = "32")]
-integers! { usize as u32; isize as u32; }
+integers! { usize as Address; isize as Address; }
 
 #[cfg(target_pointer_width = "64")]
 type Address = u64;

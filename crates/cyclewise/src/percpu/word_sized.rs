@@ -6,7 +6,6 @@
 
 use super::word::Sealed as Number;
 use alloc::boxed::Box;
-use core::ptr::{self, NonNull};
 
 mod sealed {
     pub trait Sealed: Sized {
@@ -42,47 +41,50 @@ macro_rules! integers {
 }
 
 integers!(u64, i64);
+/// Words of 32 bits are values of no word here.
 #[cfg(target_pointer_width = "64")]
-integers!(usize, isize);
+mod addresses {
+    use super::*;
+    use core::ptr::{self, NonNull};
 
-#[cfg(target_pointer_width = "64")]
-impl<T> Sealed for *mut T {
-    #[inline(always)]
-    fn into_bits(self) -> u64 {
-        self.expose_provenance() as u64
-    }
-    #[inline(always)]
-    unsafe fn from_bits(bits: u64) -> Self {
-        ptr::with_exposed_provenance_mut(bits as usize)
-    }
-}
+    integers!(usize, isize);
 
-#[cfg(target_pointer_width = "64")]
-impl<T> Sealed for NonNull<T> {
-    #[inline(always)]
-    fn into_bits(self) -> u64 {
-        self.as_ptr().into_bits()
+    impl<T> Sealed for *mut T {
+        #[inline(always)]
+        fn into_bits(self) -> u64 {
+            self.expose_provenance() as u64
+        }
+        #[inline(always)]
+        unsafe fn from_bits(bits: u64) -> Self {
+            ptr::with_exposed_provenance_mut(bits as usize)
+        }
     }
-    #[inline(always)]
-    unsafe fn from_bits(bits: u64) -> Self {
-        // SAFETY: the caller vouches that `into_bits` returned them, once.
-        let at = unsafe { <*mut T>::from_bits(bits) };
-        // SAFETY: not null when it was given up.
-        unsafe { Self::new_unchecked(at) }
-    }
-}
 
-#[cfg(target_pointer_width = "64")]
-impl<T> Sealed for Box<T> {
-    #[inline(always)]
-    fn into_bits(self) -> u64 {
-        Self::into_raw(self).into_bits()
+    impl<T> Sealed for NonNull<T> {
+        #[inline(always)]
+        fn into_bits(self) -> u64 {
+            self.as_ptr().into_bits()
+        }
+        #[inline(always)]
+        unsafe fn from_bits(bits: u64) -> Self {
+            // SAFETY: the caller vouches that `into_bits` returned them, once.
+            let at = unsafe { <*mut T>::from_bits(bits) };
+            // SAFETY: not null when it was given up.
+            unsafe { Self::new_unchecked(at) }
+        }
     }
-    #[inline(always)]
-    unsafe fn from_bits(bits: u64) -> Self {
-        // SAFETY: the caller vouches that `into_bits` returned them, once.
-        let at = unsafe { <*mut T>::from_bits(bits) };
-        // SAFETY: a box that was given up, and has no other owner.
-        unsafe { Self::from_raw(at) }
+
+    impl<T> Sealed for Box<T> {
+        #[inline(always)]
+        fn into_bits(self) -> u64 {
+            Self::into_raw(self).into_bits()
+        }
+        #[inline(always)]
+        unsafe fn from_bits(bits: u64) -> Self {
+            // SAFETY: the caller vouches that `into_bits` returned them, once.
+            let at = unsafe { <*mut T>::from_bits(bits) };
+            // SAFETY: a box that was given up, and has no other owner.
+            unsafe { Self::from_raw(at) }
+        }
     }
 }

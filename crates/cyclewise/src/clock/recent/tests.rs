@@ -1,30 +1,10 @@
 //! No thread's readings go back: models, under loom in every order, and protocols that are broken on purpose.
 
+use self::orders::model;
 use super::{Recent, Word};
-#[cfg(not(loom))]
-use crate::primitive::threads::model;
 use crate::primitive::threads::{Arc, AtomicU64, thread};
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
-
-#[cfg(loom)]
-impl Word for AtomicU64 {
-    fn load(&self) -> u64 {
-        self.load(Relaxed)
-    }
-
-    fn replace(&self, old: u64, new: u64) -> Result<(), u64> {
-        self.compare_exchange(old, new, Relaxed, Relaxed).map(drop)
-    }
-
-    fn set(&self, bits: u64) {
-        self.fetch_or(bits, Relaxed);
-    }
-
-    fn clear(&self, bits: u64) {
-        self.fetch_and(!bits, Relaxed);
-    }
-}
 
 /// What readers and upkeep threads do to the word.
 trait Protocol: Send + Sync + 'static {
@@ -87,14 +67,6 @@ impl Protocol for Unraised {
     }
 }
 
-/// Every order with at most three preemptions. Each exchange may fail and repeat, so that all orders take minutes.
-#[cfg(loom)]
-fn model(run: impl Fn() + Send + Sync + 'static) {
-    let mut bounded = loom::model::Builder::new();
-    bounded.preemption_bound = Some(3);
-    bounded.check(run);
-}
-
 /// A thread reads so many times while `keepers` upkeep threads start and end.
 fn check<P: Protocol>(keepers: usize, readings: usize, new: fn(AtomicU64) -> P) {
     model(move || {
@@ -128,130 +100,159 @@ fn no_reading_steps_back_where_upkeeps_start_and_end() {
     check(2, 1, Recent);
 }
 
+/// Every order of the accesses.
 #[cfg(loom)]
-#[test]
-#[should_panic(expected = "steps back")]
-fn twin_a_time_that_is_stored_is_caught() {
-    check(1, 2, Stored);
-}
+mod orders {
+    use super::*;
 
-#[cfg(loom)]
-#[test]
-#[should_panic(expected = "steps back")]
-fn twin_a_reader_that_does_not_raise_the_word_is_caught() {
-    check(1, 2, |word| Unraised(Recent(word)));
-}
-
-/// The same by hand: the upkeep thread has read the clock, and publishes after a reader has read it later.
-#[cfg(not(loom))]
-fn published_late(protocol: &impl Protocol) -> [u64; 3] {
-    let first = protocol.read(|| 20);
-    protocol.publish(|| 10);
-    let second = protocol.read(|| 30);
-    protocol.abandon();
-    [first, second, protocol.read(|| 40)]
-}
-
-#[cfg(not(loom))]
-#[test]
-fn a_time_that_is_published_late_is_not_read() {
-    assert_eq!(published_late(&Recent(AtomicU64::new(0))), [20, 20, 40]);
-    // The twins.
-    assert_eq!(published_late(&Stored(AtomicU64::new(0))), [20, 10, 40]);
-    assert_eq!(published_late(&Unraised(Recent(AtomicU64::new(0)))), [20, 10, 40]);
-}
-
-#[cfg(not(loom))]
-#[test]
-fn of_two_upkeeps_the_later_time_counts_and_one_may_end() {
-    let recent = Recent(AtomicU64::new(0));
-    recent.publish(|| 10);
-    recent.publish(|| 5);
-    assert_eq!(recent.read(|| 100), 10);
-    recent.abandon();
-    assert_eq!(recent.read(|| 11), 11);
-    recent.publish(|| 12);
-    assert_eq!(recent.read(|| 100), 12);
-    recent.publish(|| u64::MAX);
-    assert_eq!(recent.read(|| 0), u64::MAX >> 1);
-}
-
-/// Other threads change the word at each try, as what they store says.
-#[cfg(not(loom))]
-struct Raced {
-    word: core::cell::Cell<u64>,
-    stores: core::cell::RefCell<Vec<u64>>,
-}
-
-#[cfg(not(loom))]
-impl Word for Raced {
-    fn load(&self) -> u64 {
-        self.word.get()
-    }
-
-    fn replace(&self, old: u64, new: u64) -> Result<(), u64> {
-        if let Some(theirs) = self.stores.borrow_mut().pop() {
-            self.word.set(theirs);
+    impl Word for AtomicU64 {
+        fn load(&self) -> u64 {
+            self.load(Relaxed)
         }
-        let found = self.word.get();
-        if found != old {
-            return Err(found);
+
+        fn replace(&self, old: u64, new: u64) -> Result<(), u64> {
+            self.compare_exchange(old, new, Relaxed, Relaxed).map(drop)
         }
-        self.word.set(new);
-        Ok(())
+
+        fn set(&self, bits: u64) {
+            self.fetch_or(bits, Relaxed);
+        }
+
+        fn clear(&self, bits: u64) {
+            self.fetch_and(!bits, Relaxed);
+        }
     }
 
-    fn set(&self, bits: u64) {
-        self.word.set(self.word.get() | bits);
+    /// Every order with at most three preemptions. Each exchange may fail and repeat, so that all orders take minutes.
+    pub(super) fn model(run: impl Fn() + Send + Sync + 'static) {
+        let mut bounded = loom::model::Builder::new();
+        bounded.preemption_bound = Some(3);
+        bounded.check(run);
     }
 
-    fn clear(&self, bits: u64) {
-        self.word.set(self.word.get() & !bits);
+    #[test]
+    #[should_panic(expected = "steps back")]
+    fn twin_a_time_that_is_stored_is_caught() {
+        check(1, 2, Stored);
     }
-}
 
-/// Under contention too the clock is read once; and a reader that was preempted for long after it does not take the word for one from
-/// before the clock was set back.
-#[cfg(not(loom))]
-#[test]
-fn the_clock_is_read_once_however_often_others_raise_the_word() {
-    const SECOND: u64 = 1_000_000_000;
-    for (stores, expected, left) in [
-        (&[4, 6, 8][..], 10, 20),
-        (&[4, 3, 5], 10, 21),
-        (&[4, 30, 40], 15, 30),
-        (&[18 * SECOND], 9 * SECOND, 18 * SECOND),
-    ] {
-        let readings = core::cell::Cell::new(0);
-        let raced = Recent(Raced {
-            word: 2.into(),
-            stores: stores.iter().rev().copied().collect::<Vec<_>>().into(),
-        });
-        let read = raced.read(|| {
-            readings.set(readings.get() + 1);
-            10
-        });
-        assert_eq!(
-            (read, raced.0.load(), readings.get()),
-            (expected, left, 1),
-            "{stores:?}"
-        );
+    #[test]
+    #[should_panic(expected = "steps back")]
+    fn twin_a_reader_that_does_not_raise_the_word_is_caught() {
+        check(1, 2, |word| Unraised(Recent(word)));
     }
 }
 
-/// In another time namespace, or restored from a checkpoint.
+/// By hand.
 #[cfg(not(loom))]
-#[test]
-fn a_clock_that_was_set_back_is_followed() {
-    const SECOND: u64 = 1_000_000_000;
-    for keeps in [false, true] {
+mod orders {
+    use super::*;
+    pub(super) use crate::primitive::threads::model;
+
+    /// The same by hand: the upkeep thread has read the clock, and publishes after a reader has read it later.
+    fn published_late(protocol: &impl Protocol) -> [u64; 3] {
+        let first = protocol.read(|| 20);
+        protocol.publish(|| 10);
+        let second = protocol.read(|| 30);
+        protocol.abandon();
+        [first, second, protocol.read(|| 40)]
+    }
+
+    #[test]
+    fn a_time_that_is_published_late_is_not_read() {
+        assert_eq!(published_late(&Recent(AtomicU64::new(0))), [20, 20, 40]);
+        // The twins.
+        assert_eq!(published_late(&Stored(AtomicU64::new(0))), [20, 10, 40]);
+        assert_eq!(published_late(&Unraised(Recent(AtomicU64::new(0)))), [20, 10, 40]);
+    }
+
+    #[test]
+    fn of_two_upkeeps_the_later_time_counts_and_one_may_end() {
         let recent = Recent(AtomicU64::new(0));
-        assert_eq!(recent.read(|| 5 * SECOND), 5 * SECOND);
-        if keeps {
-            recent.publish(|| SECOND);
+        recent.publish(|| 10);
+        recent.publish(|| 5);
+        assert_eq!(recent.read(|| 100), 10);
+        recent.abandon();
+        assert_eq!(recent.read(|| 11), 11);
+        recent.publish(|| 12);
+        assert_eq!(recent.read(|| 100), 12);
+        recent.publish(|| u64::MAX);
+        assert_eq!(recent.read(|| 0), u64::MAX >> 1);
+    }
+
+    /// Other threads change the word at each try, as what they store says.
+    struct Raced {
+        word: core::cell::Cell<u64>,
+        stores: core::cell::RefCell<Vec<u64>>,
+    }
+
+    impl Word for Raced {
+        fn load(&self) -> u64 {
+            self.word.get()
         }
-        assert_eq!(recent.read(|| SECOND + 1), SECOND + u64::from(!keeps));
-        // The twin: a little behind is what a thread may have read before, and not followed.
-        assert_eq!(Recent(AtomicU64::new(20)).read(|| 9), 10);
+
+        fn replace(&self, old: u64, new: u64) -> Result<(), u64> {
+            if let Some(theirs) = self.stores.borrow_mut().pop() {
+                self.word.set(theirs);
+            }
+            let found = self.word.get();
+            if found != old {
+                return Err(found);
+            }
+            self.word.set(new);
+            Ok(())
+        }
+
+        fn set(&self, bits: u64) {
+            self.word.set(self.word.get() | bits);
+        }
+
+        fn clear(&self, bits: u64) {
+            self.word.set(self.word.get() & !bits);
+        }
+    }
+
+    /// Under contention too the clock is read once; and a reader that was preempted for long after it does not take the word for one from
+    /// before the clock was set back.
+    #[test]
+    fn the_clock_is_read_once_however_often_others_raise_the_word() {
+        const SECOND: u64 = 1_000_000_000;
+        for (stores, expected, left) in [
+            (&[4, 6, 8][..], 10, 20),
+            (&[4, 3, 5], 10, 21),
+            (&[4, 30, 40], 15, 30),
+            (&[18 * SECOND], 9 * SECOND, 18 * SECOND),
+        ] {
+            let readings = core::cell::Cell::new(0);
+            let raced = Recent(Raced {
+                word: 2.into(),
+                stores: stores.iter().rev().copied().collect::<Vec<_>>().into(),
+            });
+            let read = raced.read(|| {
+                readings.set(readings.get() + 1);
+                10
+            });
+            assert_eq!(
+                (read, raced.0.load(), readings.get()),
+                (expected, left, 1),
+                "{stores:?}"
+            );
+        }
+    }
+
+    /// In another time namespace, or restored from a checkpoint.
+    #[test]
+    fn a_clock_that_was_set_back_is_followed() {
+        const SECOND: u64 = 1_000_000_000;
+        for keeps in [false, true] {
+            let recent = Recent(AtomicU64::new(0));
+            assert_eq!(recent.read(|| 5 * SECOND), 5 * SECOND);
+            if keeps {
+                recent.publish(|| SECOND);
+            }
+            assert_eq!(recent.read(|| SECOND + 1), SECOND + u64::from(!keeps));
+            // The twin: a little behind is what a thread may have read before, and not followed.
+            assert_eq!(Recent(AtomicU64::new(20)).read(|| 9), 10);
+        }
     }
 }

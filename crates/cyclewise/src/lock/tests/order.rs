@@ -3,7 +3,7 @@
 use super::super::fast_path;
 use super::super::high_half_word::HighHalfWord;
 use super::super::lock_word::{LockWord, NO_TAIL, SplitWord};
-use super::super::nodes::claim_all;
+use super::super::nodes::for_tests::claim_all;
 use super::super::park::{Futex, Moment, Park};
 use super::super::relax::Exponential;
 use crate::primitive::AtomicU32;

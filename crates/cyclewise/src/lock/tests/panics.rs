@@ -2,7 +2,8 @@
 
 use super::super::fast_path;
 use super::super::lock_word::{LockWord, NO_TAIL, SplitWord};
-use super::super::nodes::{claim, claim_all, in_use};
+use super::super::nodes::claim;
+use super::super::nodes::for_tests::{claim_all, in_use};
 use super::super::park::{Futex, Moment, Park};
 use super::super::relax::{Exponential, Relax};
 use super::super::turn::PASSES;

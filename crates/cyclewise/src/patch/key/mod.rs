@@ -49,9 +49,7 @@
 //! # References
 //! Linux include/linux/jump_label.h, kernel/jump_label.c; Documentation/staging/static-keys.rst.
 
-#[cfg(not(target_arch = "x86_64"))]
-mod flag;
-#[cfg(target_arch = "x86_64")]
+#[cfg_attr(not(target_arch = "x86_64"), path = "flag.rs")]
 pub(super) mod flip;
 
 use super::text::Goal;
@@ -60,9 +58,6 @@ use crate::arch;
 use crate::error::Refusal;
 use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::Relaxed};
-#[cfg(not(target_arch = "x86_64"))]
-use flag::{Sites, addresses};
-#[cfg(target_arch = "x86_64")]
 use flip::{Sites, addresses};
 
 /// The state of a key that [`static_key!`](crate::static_key) declares.
@@ -80,7 +75,6 @@ pub struct StaticKey {
     /// Users; written under the text lock.
     users: AtomicU32,
     /// Whether its sites were found to be no other key's. Neither the table nor the text moves, so once is enough.
-    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "without sites"))]
     unshared: AtomicBool,
 }
 

@@ -17,7 +17,7 @@ use crate::patch::edits::Room;
 use crate::patch::hooks::Hooks;
 use crate::patch::mode_lock::{self, CONFINED, LOCKED, SINGLE, ThreadCreation};
 use crate::patch::tls_hooks;
-use crate::patch::units::{coordinator, operations};
+use crate::patch::units::hosted::{coordinator, operations};
 use crate::sys::{thread, thread_attributes};
 use core::sync::atomic::{AtomicPtr, Ordering};
 

@@ -11,6 +11,7 @@ use crate::error::Refusal;
 use crate::patch::sites::TextReader;
 use crate::patch::text_edit::unexpected_byte;
 use crate::patch::text_lock::TextGuard;
+use crate::patch::units::hosted;
 use crate::sys::mprotect::PAGE;
 use crate::sys::proc_maps;
 use core::ops::Range;
@@ -98,7 +99,7 @@ fn text_around(held: &TextGuard, address: usize) -> Result<Range<usize>, Refusal
     if own.contains(&address) {
         return Ok(own);
     }
-    if let Some(text) = units::text_around(held, address) {
+    if let Some(text) = hosted::text_around(held, address) {
         return Ok(text);
     }
     let text = proc_maps::text_around(address)?;
@@ -107,7 +108,7 @@ fn text_around(held: &TextGuard, address: usize) -> Result<Range<usize>, Refusal
         OWN_TEXT[0].store(text.start, Relaxed);
         OWN_TEXT[1].store(text.end, Relaxed);
     } else {
-        units::keep_text(held, address, &text);
+        hosted::keep_text(held, address, &text);
     }
     Ok(text)
 }
@@ -118,23 +119,6 @@ static OWN_TEXT: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 fn own_text(_: &TextGuard) -> Range<usize> {
     // Relaxed: the lock of the text orders it.
     OWN_TEXT[0].load(Relaxed)..OWN_TEXT[1].load(Relaxed)
-}
-
-/// The mappings of adopted units' text, which do not move either.
-#[cfg(all(feature = "std", target_env = "gnu"))]
-use crate::patch::units::registry as units;
-
-/// No unit is adopted in this build.
-#[cfg(not(all(feature = "std", target_env = "gnu")))]
-mod units {
-    use crate::patch::text_lock::TextGuard;
-    use core::ops::Range;
-
-    pub(super) fn text_around(_: &TextGuard, _: usize) -> Option<Range<usize>> {
-        None
-    }
-
-    pub(super) fn keep_text(_: &TextGuard, _: usize, _: &Range<usize>) {}
 }
 
 #[cfg(test)]

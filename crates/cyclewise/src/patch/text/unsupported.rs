@@ -16,41 +16,46 @@ use crate::error::Refusal;
 /// Nothing to settle.
 pub(crate) fn settle(_: &TextGuard) {}
 
-/// Nothing is to be reversed.
-pub(crate) fn make_readable(_: &TextGuard, _: &[Edit]) {}
-
 /// Nothing is recorded.
 pub(crate) fn forget(_: &TextGuard) {}
 
-/// Refuses.
-///
-/// # Errors
-/// Always.
-///
-/// # Safety
-/// None is needed.
-pub(crate) unsafe fn apply_and_keep(_: &TextGuard, _: &mut [Edit], _: Others) -> Result<(), Refusal> {
-    Err(Refusal::NoLockPrefix)
-}
+/// Nothing is kept open.
+pub(crate) mod kept {
+    use super::*;
 
-/// Refuses.
-///
-/// # Errors
-/// Always.
-///
-/// # Safety
-/// None is needed.
-pub(crate) unsafe fn apply_and_release(_: &TextGuard, _: &mut [Edit], _: Others) -> Result<(), Refusal> {
-    Err(Refusal::NoLockPrefix)
-}
+    /// Nothing is to be reversed.
+    pub(crate) fn make_readable(_: &TextGuard, _: &[Edit]) {}
 
-/// Refuses.
-///
-/// # Errors
-/// Always.
-///
-/// # Safety
-/// None is needed.
-pub(crate) unsafe fn apply_more(_: &TextGuard, _: &mut [Edit], _: Others) -> Result<(), Refusal> {
-    Err(Refusal::NoLockPrefix)
+    /// Refuses.
+    ///
+    /// # Errors
+    /// Always.
+    ///
+    /// # Safety
+    /// None is needed.
+    pub(crate) unsafe fn apply_and_keep(_: &TextGuard, _: &mut [Edit], _: Others) -> Result<(), Refusal> {
+        Err(Refusal::NoLockPrefix)
+    }
+
+    /// Refuses.
+    ///
+    /// # Errors
+    /// Always.
+    ///
+    /// # Safety
+    /// None is needed.
+    pub(crate) unsafe fn apply_and_release(_: &TextGuard, _: &mut [Edit], _: Others) -> Result<(), Refusal> {
+        Err(Refusal::NoLockPrefix)
+    }
+
+    /// Refuses.
+    ///
+    /// # Errors
+    /// Always.
+    ///
+    /// # Safety
+    /// None is needed.
+    pub(crate) unsafe fn apply_more(_: &TextGuard, _: &mut [Edit], _: Others) -> Result<(), Refusal> {
+        Err(Refusal::NoLockPrefix)
+    }
 }

@@ -8,6 +8,7 @@
 //! The contract of the exported functions is Invariant 1.
 #![expect(unsafe_code, reason = "descriptors and keys of C, by their address")]
 
+use super::key_sites::Sites;
 use super::unit::Unit;
 use crate::error::Refusal;
 use crate::patch::text::Goal;
@@ -143,57 +144,4 @@ fn change_without_sites(key: &Key, to: impl FnOnce(bool, u32) -> Result<(bool, u
     key.users.store(users, Relaxed);
     drop(held);
     Ok(())
-}
-
-#[cfg(target_arch = "x86_64")]
-struct Sites(crate::patch::key::flip::Sites);
-
-#[cfg(target_arch = "x86_64")]
-impl Sites {
-    /// # Safety
-    /// The descriptor is a link unit's that is loaded.
-    unsafe fn of(unit: &Unit, key: &Key) -> Result<Self, Refusal> {
-        let [start, stop] = unit.keys();
-        // SAFETY: the caller vouches for the descriptor, and so for the bounds in it.
-        let table = unsafe { crate::arch::key::Table::between(start, stop) }.ok_or_else(|| unit.bad())?;
-        crate::patch::key::flip::Sites::in_table(table, (&raw const *key).cast(), false).map(Self)
-    }
-
-    fn read_back(&self, jump: bool) -> Result<(), Refusal> {
-        self.0.read_back(jump)
-    }
-
-    /// # Safety
-    /// The unit is loaded, and the caller holds its text lock.
-    unsafe fn ask_canary(held: &text_lock::TextGuard, unit: &Unit) -> Result<(), Refusal> {
-        // SAFETY: the caller's promise.
-        unsafe { crate::patch::key::flip::Sites::ask_canary(held, unit) }
-    }
-
-    fn flip(&mut self, held: &text_lock::TextGuard, jump: bool, goal: Goal) -> Result<(), Refusal> {
-        self.0.flip(held, jump, goal)
-    }
-}
-
-/// Where text is not patched, tests read the key's value.
-#[cfg(not(target_arch = "x86_64"))]
-struct Sites;
-
-#[cfg(not(target_arch = "x86_64"))]
-impl Sites {
-    unsafe fn of(_: &Unit, _: &Key) -> Result<Self, Refusal> {
-        Ok(Self)
-    }
-
-    fn read_back(&self, _: bool) -> Result<(), Refusal> {
-        Ok(())
-    }
-
-    unsafe fn ask_canary(_: &text_lock::TextGuard, _: &Unit) -> Result<(), Refusal> {
-        Ok(())
-    }
-
-    fn flip(&mut self, _: &text_lock::TextGuard, _: bool, _: Goal) -> Result<(), Refusal> {
-        Ok(())
-    }
 }

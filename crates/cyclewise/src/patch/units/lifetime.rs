@@ -22,7 +22,7 @@ pub(in crate::patch) fn own() -> Option<&'static Unit> {
 #[cfg(all(feature = "std", target_arch = "x86_64", target_env = "gnu"))]
 mod called_by_the_linker {
     use super::own;
-    use crate::patch::units::coordinator;
+    use crate::patch::units::hosted;
 
     #[used]
     #[unsafe(link_section = ".init_array")]
@@ -36,7 +36,7 @@ mod called_by_the_linker {
         let Some(unit) = own() else { return };
         unit.begin();
         // A coordinator that does not take it at once finds it the next time it elides.
-        let _ = coordinator::register(unit);
+        let _ = hosted::register(unit);
     }
 
     extern "C" fn end() {

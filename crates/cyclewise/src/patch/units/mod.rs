@@ -7,38 +7,21 @@
 //! Descriptors are C's: callers vouch that they are what they say.
 #![expect(unsafe_code, reason = "descriptors of C, by their address")]
 
-#[cfg(all(feature = "std", target_env = "gnu"))]
-mod adoption;
-#[cfg(all(feature = "std", target_env = "gnu"))]
-mod answer;
-#[cfg(all(feature = "std", target_env = "gnu"))]
-pub(super) mod coordinator;
+#[cfg_attr(not(all(feature = "std", target_env = "gnu")), path = "unhosted.rs")]
+pub(super) mod hosted;
 mod key;
-#[cfg_attr(
-    not(all(feature = "std", target_env = "gnu")),
-    allow(dead_code, reason = "nobody adopts it")
-)]
+#[cfg_attr(not(target_arch = "x86_64"), path = "no_key_sites.rs")]
+mod key_sites;
 mod lifetime;
-#[cfg(all(feature = "std", target_env = "gnu"))]
-pub(super) mod operations;
-#[cfg(all(feature = "std", target_env = "gnu"))]
-pub(super) mod registry;
-#[cfg(all(feature = "std", target_env = "gnu"))]
-mod states;
 mod unit;
 
-#[cfg(all(feature = "std", target_env = "gnu"))]
-pub(super) use adoption::examine;
+pub(super) use hosted::examine;
 pub(super) use lifetime::own;
 
 pub use key::{Key, key_dec, key_inc, key_set};
 pub use unit::Unit;
 
 use crate::error::Refusal;
-
-/// Nobody lists link units in this build.
-#[cfg(not(all(feature = "std", target_env = "gnu")))]
-pub(super) fn examine(_: &Unit) {}
 
 /// Asks for a link unit's sites to be patched with the program's from now on. True where they are; false where LOCK stays in them
 /// until the program elides the next time, and for the unit whose copy elides.
@@ -54,16 +37,5 @@ pub unsafe fn register(unit: *const Unit) -> Result<bool, Refusal> {
     // SAFETY: the caller's promise.
     let unit = unsafe { unit.as_ref() }.ok_or(Refusal::BadUnit { at: 0 })?;
     unit.check()?;
-    ask(unit)
-}
-
-#[cfg(all(feature = "std", target_env = "gnu"))]
-fn ask(unit: &Unit) -> Result<bool, Refusal> {
-    coordinator::register(unit)
-}
-
-/// No coordinator in this build.
-#[cfg(not(all(feature = "std", target_env = "gnu")))]
-fn ask(_: &Unit) -> Result<bool, Refusal> {
-    Ok(false)
+    hosted::register(unit)
 }

@@ -63,7 +63,6 @@ impl Unit {
     }
 
     /// The bounds of its table of keys' tests.
-    #[cfg(target_arch = "x86_64")]
     pub(super) fn keys(&self) -> [*const (); 2] {
         // Acquire, here and below: the words are the dynamic linker's, from before any code of the unit.
         self.key.each_ref().map(|word| word.load(Acquire).cast_const())

@@ -191,61 +191,63 @@ mod real {
         }
     }
 
-    /// If `confirm` unwinds, the kill is still completed: the first reference is put, and the release runs.
     #[cfg(panic = "unwind")]
-    #[test]
-    fn a_confirm_that_panics_still_completes_the_kill() {
-        use std::panic::{AssertUnwindSafe, catch_unwind};
-        for held in [false, true] {
-            let released = AtomicUsize::new(0);
-            let users = Ref::new(|| {
-                released.fetch_add(1, Relaxed);
-            });
-            assert!(!held || users.try_get_live());
-            let killed = catch_unwind(AssertUnwindSafe(|| users.kill_and_confirm(|| panic!("in confirm"))));
-            assert!(killed.is_err() && users.is_dying() && !users.try_get_live());
-            assert_eq!(released.load(Relaxed), usize::from(!held));
-            if held {
-                users.put();
+    mod unwinding {
+        use super::*;
+
+        /// If `confirm` unwinds, the kill is still completed: the first reference is put, and the release runs.
+        #[test]
+        fn a_confirm_that_panics_still_completes_the_kill() {
+            use std::panic::{AssertUnwindSafe, catch_unwind};
+            for held in [false, true] {
+                let released = AtomicUsize::new(0);
+                let users = Ref::new(|| {
+                    released.fetch_add(1, Relaxed);
+                });
+                assert!(!held || users.try_get_live());
+                let killed = catch_unwind(AssertUnwindSafe(|| users.kill_and_confirm(|| panic!("in confirm"))));
+                assert!(killed.is_err() && users.is_dying() && !users.try_get_live());
+                assert_eq!(released.load(Relaxed), usize::from(!held));
+                if held {
+                    users.put();
+                }
+                assert_eq!(
+                    (released.load(Relaxed), users.is_zero(), users.reinit()),
+                    (1, true, true)
+                );
+                assert_eq!((users.kill(), released.load(Relaxed)), (Ok(true), 2));
             }
-            assert_eq!(
-                (released.load(Relaxed), users.is_zero(), users.reinit()),
-                (1, true, true)
-            );
-            assert_eq!((users.kill(), released.load(Relaxed)), (Ok(true), 2));
         }
-    }
 
-    /// The twin puts the first reference after `confirm`, so not at all if that unwinds: the object is never released.
-    #[cfg(panic = "unwind")]
-    #[test]
-    fn the_twin_that_puts_the_first_reference_afterwards_never_releases() {
-        use super::{Model, protocol};
-        let it = Model::<true>::new();
-        let twin = || {
-            assert_eq!(protocol::kill(&*it), Ok(true));
-            let confirm = || panic!("in confirm");
-            confirm();
-            it.put();
-        };
-        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(twin)).is_err());
-        assert!(!protocol::reinit(&*it, true), "one reference is never put");
-        assert_eq!(it.released.load(Relaxed), 0);
-    }
+        /// The twin puts the first reference after `confirm`, so not at all if that unwinds: the object is never released.
+        #[test]
+        fn the_twin_that_puts_the_first_reference_afterwards_never_releases() {
+            use crate::percpu::reference::tests::{Model, protocol};
+            let it = Model::<true>::new();
+            let twin = || {
+                assert_eq!(protocol::kill(&*it), Ok(true));
+                let confirm = || panic!("in confirm");
+                confirm();
+                it.put();
+            };
+            assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(twin)).is_err());
+            assert!(!protocol::reinit(&*it, true), "one reference is never put");
+            assert_eq!(it.released.load(Relaxed), 0);
+        }
 
-    /// A release that unwinds counts as run: the object can be made live again.
-    #[cfg(panic = "unwind")]
-    #[test]
-    fn a_release_that_panics_has_run() {
-        use std::panic::{AssertUnwindSafe, catch_unwind};
-        let released = AtomicUsize::new(0);
-        let users = Ref::new(|| assert!(released.fetch_add(1, Relaxed) > 0, "the first time"));
-        assert!(catch_unwind(AssertUnwindSafe(|| users.kill())).is_err());
-        assert!(users.is_zero() && users.reinit());
-        assert!(users.try_get_live());
-        assert_eq!(users.kill(), Ok(true));
-        users.put();
-        assert_eq!((released.load(Relaxed), users.is_zero()), (2, true));
+        /// A release that unwinds counts as run: the object can be made live again.
+        #[test]
+        fn a_release_that_panics_has_run() {
+            use std::panic::{AssertUnwindSafe, catch_unwind};
+            let released = AtomicUsize::new(0);
+            let users = Ref::new(|| assert!(released.fetch_add(1, Relaxed) > 0, "the first time"));
+            assert!(catch_unwind(AssertUnwindSafe(|| users.kill())).is_err());
+            assert!(users.is_zero() && users.reinit());
+            assert!(users.try_get_live());
+            assert_eq!(users.kill(), Ok(true));
+            users.put();
+            assert_eq!((released.load(Relaxed), users.is_zero()), (2, true));
+        }
     }
 
     /// A release may use its own reference, which is dead by then: it can be made live and killed again.

@@ -19,11 +19,11 @@
 //! Tables and words of units are reached through ready slots by the holder of the mode lock (Invariants 1 and 2).
 #![expect(unsafe_code, reason = "tables of other link units, by their address")]
 
-use super::unit::Unit;
 use crate::arch::Record;
 use crate::arch::text_lock::Words;
 use crate::error::Refusal;
 use crate::patch::text_lock::{self, OtherGuard, TextGuard};
+use crate::patch::units::unit::Unit;
 use core::mem::ManuallyDrop;
 use core::ops::Range;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
@@ -340,7 +340,6 @@ pub(in crate::patch) fn listed_are_elided() -> bool {
 }
 
 /// The mapping of text found for the unit that holds `address`.
-#[cfg(target_arch = "x86_64")]
 pub(in crate::patch) fn text_around(_: &TextGuard, address: usize) -> Option<Range<usize>> {
     // Relaxed, here and below: the text lock orders them.
     let text = |slot: &Slot| slot.text[0].load(Relaxed)..slot.text[1].load(Relaxed);
@@ -348,7 +347,6 @@ pub(in crate::patch) fn text_around(_: &TextGuard, address: usize) -> Option<Ran
 }
 
 /// Keeps the mapping of text around `address`, if a unit holds it.
-#[cfg(target_arch = "x86_64")]
 pub(in crate::patch) fn keep_text(_: &TextGuard, address: usize, text: &Range<usize>) {
     if let Some(slot) = ready().find(|slot| slot.object().contains(&address)) {
         slot.text[0].store(text.start, Relaxed);

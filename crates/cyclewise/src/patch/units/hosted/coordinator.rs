@@ -16,14 +16,14 @@
 #![expect(unsafe_code, reason = "functions that other link units call")]
 
 use super::adoption::{adopt_all, each_unit, examine, remember};
-use super::lifetime::own;
 use super::operations::OPERATIONS;
 use super::registry::{self, Slot};
-use super::unit::Unit;
 use crate::error::Refusal;
 use crate::patch::edits::Room;
 use crate::patch::mode_lock::{self, CONFINED, ModeData, SINGLE};
 use crate::patch::text::Others;
+use crate::patch::units::lifetime::own;
+use crate::patch::units::unit::Unit;
 use crate::sys::dl;
 use core::ffi::c_int;
 use core::sync::atomic::AtomicPtr;
@@ -129,7 +129,7 @@ pub(super) fn coordinator() -> Option<&'static Unit> {
 }
 
 /// Asks the coordinator, if there is one, to adopt a unit.
-pub(super) fn register(unit: &Unit) -> Result<bool, Refusal> {
+pub(in crate::patch) fn register(unit: &Unit) -> Result<bool, Refusal> {
     let Some(coordinator) = coordinator() else {
         // This copy may be one later.
         remember(unit);

@@ -9,10 +9,11 @@
 
 use super::answer::Answer;
 use super::coordinator::coordinator;
-use super::lifetime::own;
 use crate::error::Refusal;
-use crate::patch::mode::{self, Mode};
+use crate::patch::mode::Mode;
+use crate::patch::mode_lock;
 use crate::patch::single;
+use crate::patch::units::lifetime::own;
 
 /// The table of a coordinator.
 #[repr(C)]
@@ -75,7 +76,7 @@ impl Shared {
     /// This copy's.
     pub(in crate::patch) fn here() -> Self {
         let (units, sites, elided) = super::registry::count();
-        let mode = match mode::here() {
+        let mode = match mode_lock::here() {
             Mode::Locked => 0,
             Mode::Single => 1,
             Mode::Confined => 2,
@@ -196,4 +197,9 @@ mod tests {
         // SAFETY: the child allocates only where it panics.
         assert_eq!(unsafe { fork::child(look, Duration::from_secs(600)) }, 0);
     }
+}
+/// The mode in force, the units and their sites, and how many were seen and refused.
+pub(in crate::patch) fn shared() -> (Mode, [usize; 3], [usize; 2]) {
+    let (shared, seen) = state_elsewhere().unwrap_or_else(|| (Shared::here(), seen_here()));
+    (shared.mode(), shared.units(), seen)
 }

@@ -19,16 +19,16 @@
 //! What is read lies in segments of listed objects that can be read (Invariant 1).
 #![expect(unsafe_code, reason = "descriptors and tables of other link units, by their address")]
 
-use super::lifetime::own;
 use super::registry::{self, Claim, Newcomer};
 use super::states::Forget;
-use super::unit::Unit;
 use crate::arch::text_lock::Words;
 use crate::arch::{self, Record};
 use crate::error::Refusal;
 use crate::patch::canary::{Canary, MOVED, WHOLE};
 use crate::patch::sites::TextReader;
 use crate::patch::text_edit::unexpected_byte;
+use crate::patch::units::lifetime::own;
+use crate::patch::units::unit::Unit;
 use crate::sys::loaded_objects::{self, Object};
 use crate::sys::proc_maps;
 use core::ops::Range;

@@ -15,7 +15,7 @@
 #![expect(unsafe_code, reason = "functions and data of other link units, by their address")]
 
 use super::operations::Operations;
-use super::unit::Unit;
+use crate::patch::units::unit::Unit;
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering::{Acquire, Release, SeqCst};
 
@@ -27,21 +27,19 @@ const LIVE: u64 = 1;
 const ADOPTED: u64 = 2;
 
 /// What the destructor of an adopted unit calls.
-pub(super) type Forget = unsafe extern "C" fn(*const Unit);
+pub(in crate::patch) type Forget = unsafe extern "C" fn(*const Unit);
 /// What a constructor asks to adopt its unit. 1: its sites are elided now; 0: LOCK stays in them for now; -1: it is refused.
 pub(super) type Adopt = unsafe extern "C" fn(*const Unit) -> c_int;
 
 impl Unit {
     /// In the unit's constructor: it may be adopted from now on.
-    #[cfg(target_arch = "x86_64")]
-    pub(super) fn begin(&self) {
+    pub(in crate::patch) fn begin(&self) {
         // Fails where another constructor of the unit has done it.
         let _ = self.state.compare_exchange(NONE, LIVE, SeqCst, SeqCst);
     }
 
     /// In the unit's destructor: it is not adopted from now on. Gives what the destructor has to call if it is adopted.
-    #[cfg(target_arch = "x86_64")]
-    pub(super) fn end(&self) -> Option<Forget> {
+    pub(in crate::patch) fn end(&self) -> Option<Forget> {
         match self.state.compare_exchange(LIVE, NONE, SeqCst, SeqCst) {
             Err(ADOPTED) => {
                 let function = self.forget.load(Acquire);

@@ -1,0 +1,31 @@
+//! The twin where text is not patched: tests read the key's value.
+//!
+//! # Safety
+//! No contract is needed here; the signatures are the other file's.
+#![expect(unsafe_code, reason = "the twin of functions with a contract")]
+
+use super::{Key, Unit};
+use crate::error::Refusal;
+use crate::patch::text::Goal;
+use crate::patch::text_lock;
+
+/// None.
+pub(super) struct Sites;
+
+impl Sites {
+    pub(super) unsafe fn of(_: &Unit, _: &Key) -> Result<Self, Refusal> {
+        Ok(Self)
+    }
+
+    pub(super) fn read_back(&self, _: bool) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    pub(super) unsafe fn ask_canary(_: &text_lock::TextGuard, _: &Unit) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    pub(super) fn flip(&mut self, _: &text_lock::TextGuard, _: bool, _: Goal) -> Result<(), Refusal> {
+        Ok(())
+    }
+}
