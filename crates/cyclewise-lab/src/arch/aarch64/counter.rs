@@ -5,8 +5,6 @@
 //!
 //! # Safety
 //! The bodies write registers only.
-#![expect(unsafe_code, reason = "naked functions")]
-
 use crate::arch::Body;
 use cyclewise_bench::body;
 

@@ -8,8 +8,6 @@
 //!
 //! # Safety
 //! The bodies touch nothing; the event register is this CPU's, and spurious events are allowed.
-#![expect(unsafe_code, reason = "naked functions")]
-
 use crate::arch::Body;
 use cyclewise_bench::body;
 

@@ -16,8 +16,6 @@
 //! # Safety
 //! Each body writes the arena's first 16 bytes only; `loads8` reads the word 64 bytes on. A CPU without LSE ends rows that
 //! [`lacks`] names by SIGILL.
-#![expect(unsafe_code, reason = "naked functions")]
-
 use crate::arch::Body;
 use cyclewise_bench::body;
 
