@@ -194,16 +194,6 @@ fn reports_of_the_doctor() {
 }
 
 #[test]
-fn counted_programs() {
-    let good = json::pretty(&record::locks::made_up::cplusplus()).unwrap();
-    hold(&[good.as_bytes()], printed(), |bytes| {
-        let locks = record::locks::from_str("f", text(bytes)?).map_err(why)?;
-        let _ = export::html::render_locks(&locks);
-        Ok(export::table::locks(&locks, 20, export::table::Look::new(None, true)))
-    });
-}
-
-#[test]
 fn records_of_perf_events() {
     let record = |kind: u32, body: &[u64]| {
         let size = (8 + 8 * body.len() as u64) << 48;

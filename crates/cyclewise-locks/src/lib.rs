@@ -7,10 +7,12 @@
 #![deny(unsafe_code)]
 
 pub mod class;
+pub mod command;
 pub mod counts;
 pub mod decode;
 pub mod emulator;
 pub mod error;
+pub mod export;
 pub mod forecast;
 pub mod image;
 #[cfg(test)]
@@ -19,5 +21,6 @@ mod mangle;
 #[cfg(test)]
 mod mangled;
 pub mod profile;
+pub mod record;
 pub mod sampling;
 mod sys;

@@ -4,6 +4,9 @@
 use crate::class::known::Table;
 use crate::emulator::read_image;
 use crate::mangle::{Owes, hold, one, tried};
+use crate::{export, record};
+use cyclewise_report::export::json;
+use cyclewise_report::export::table::Look;
 use std::time::Duration;
 
 fn refusals(read: impl Fn(&[u8]) -> Result<usize, String> + Send + 'static) -> String {
@@ -176,4 +179,20 @@ fn threads_that_all_name_one_list_take_no_more_memory_than_one() {
         read_image(bytes).ok_or_else(String::new)
     });
     assert!(matches!(read, Ok(Some(_))), "{:?}", read.err());
+}
+
+#[test]
+fn counted_programs() {
+    // What a document is made into takes memory as well.
+    let printed = Owes {
+        most_bytes: |file| (64 << 20) + 256 * file,
+        ..Owes::default()
+    };
+    let good = json::pretty(&record::made_up::cplusplus()).unwrap();
+    hold(&[good.as_bytes()], printed, |bytes| {
+        let locks =
+            record::from_str("f", std::str::from_utf8(bytes).map_err(|e| e.to_string())?).map_err(|e| e.message)?;
+        let _ = export::html::render_locks(&locks);
+        Ok(export::table::locks(&locks, 20, Look::new(None, true)))
+    });
 }

@@ -1,11 +1,9 @@
 //! The command line's definition.
 
 mod fleet;
-mod locks;
 mod simulate;
 
 pub(super) use fleet::{FleetArgs, FleetCommand, FleetReportArgs, JoinArgs, PlanArgs};
-pub(super) use locks::{By, LocksArgs, LocksRunnerArgs};
 pub(super) use simulate::{
     ExamineArgs, FitArgs, PhaseArgs, RecommendArgs, SimulateArgs, SimulateCommand, SweepArgs, ValidateArgs,
 };
@@ -13,6 +11,7 @@ pub(super) use simulate::{
 use crate::compare::FailOn;
 use crate::record::Estimator;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Lines of code that a report lists, unless told otherwise.
@@ -89,19 +88,18 @@ pub(super) enum Command {
     Time(TimeArgs),
     /// Show what atomics cost a program: which lines of code, and what it would gain without
     ///
-    /// Runs PROG ARGS and counts its locked instructions, those of all its threads and of the programs that it starts. The report goes
-    /// to stderr, and stdin, stdout and the exit status are PROG's own; a program that signal N ended gives 128 + N. After that
-    /// PROG is run again without counting, for its time (--native-runs), and what instructions cost on this machine is measured (--costs);
-    /// both are for the forecast, which is an estimate, not a guarantee. Ctrl-C ends PROG, and the counts so far are reported.
-    ///
-    /// `cyclewise locks -- cargo bench` (or test, or run) counts the programs that cargo built, and not cargo and rustc.
-    ///
-    /// Exit status 2: PROG was not started, because something is wrong with it or with an option. 3: this machine cannot count it, or a
-    /// document could not be written.
-    Locks(LocksArgs),
-    /// Count a program that cargo built
-    #[command(hide = true)]
-    LocksRunner(LocksRunnerArgs),
+    /// Starts the program `cyclewise-locks`, beside this one or in PATH, with the same words: `cyclewise locks --help` prints its options.
+    /// Exit status 3: it is not there.
+    #[command(disable_help_flag = true)]
+    Locks {
+        /// Options, the program to count, and its arguments
+        #[arg(
+            trailing_var_arg = true,
+            allow_hyphen_values = true,
+            value_name = "OPTIONS PROG ARGS"
+        )]
+        words: Vec<OsString>,
+    },
     /// Simulate contended cache lines on other machines
     Simulate(SimulateArgs),
     /// Recommend a retry limit, relax policy and primitive for a machine, by simulation

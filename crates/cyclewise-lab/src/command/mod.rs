@@ -11,7 +11,6 @@ mod fleet;
 mod install_docs;
 mod limits;
 mod list;
-mod locks;
 mod manual;
 mod missing;
 mod product;
@@ -60,8 +59,7 @@ fn failed(error: &Error) -> ExitCode {
 /// Runs a subcommand. The exit status is 0, but for those that have another program's.
 fn dispatch(command: cli::Command) -> Result<ExitCode> {
     match command {
-        cli::Command::Locks(args) => return locks::locks(&args),
-        cli::Command::LocksRunner(args) => return locks::locks_runner(&args),
+        cli::Command::Locks { .. } => return Err(product::not_first()),
         cli::Command::Run(args) => run::run(&args),
         cli::Command::List { json } => list::list(json),
         cli::Command::Doctor { json, anonymous } => doctor::doctor(json, anonymous.as_ref()),

@@ -21,7 +21,14 @@ struct Product {
 }
 
 /// The subcommands of other programs.
-const PRODUCTS: &[Product] = &[];
+const PRODUCTS: &[Product] = &[Product {
+    subcommand: "locks",
+    program: LOCKS,
+    takes_the_word: false,
+}];
+
+/// What counts a program's locked instructions, and reads its own documents.
+pub(super) const LOCKS: &str = "cyclewise-locks";
 
 /// Becomes another program, if the command line (with this program's name) names one of its subcommands; `None` if it does not.
 pub(super) fn start(words: impl Iterator<Item = OsString>) -> Option<Error> {
@@ -41,7 +48,6 @@ pub(super) fn become_program(name: &str, args: impl IntoIterator<Item = OsString
 }
 
 /// The error of a product's subcommand that is not the first word.
-#[expect(dead_code, reason = "until the first product moves")]
 pub(super) fn not_first() -> Error {
     Error::usage("a subcommand that is a program of its own is the first word of the command line")
 }

@@ -1,11 +1,13 @@
 //! `cyclewise report`: prints records or a program's locked instructions or writes them as an HTML page, or joins the shards of
 //! a simulation.
 
+use super::product;
 use crate::error::{Error, Result};
 use crate::record::{self, simulation};
 use crate::simulate::join;
 use crate::{experiment, export};
 use cyclewise_report::files::output::{self, Documents};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 pub(super) fn report(files: &[PathBuf], documents: &Documents, wide: bool, lines: usize) -> Result<()> {
@@ -16,7 +18,7 @@ pub(super) fn report(files: &[PathBuf], documents: &Documents, wide: bool, lines
     let is_simulation = |text: &str| Some(record::schema_of(text)?.starts_with("cyclewise.simulation/"));
     let is_locks = |text: &str| record::schema_of(text).is_some_and(|schema| schema.starts_with("cyclewise.locks/"));
     if texts.iter().any(|(_, text)| is_locks(text)) {
-        return locks(&texts, documents, wide, lines);
+        return locks(files, documents, wide, lines);
     }
     let Some((simulation, _)) = texts.iter().find(|(_, text)| is_simulation(text) == Some(true)) else {
         return records(&texts, documents, wide);
@@ -36,22 +38,17 @@ pub(super) fn report(files: &[PathBuf], documents: &Documents, wide: bool, lines
     )
 }
 
-/// What programs pay for atomics: a report of each, or the page of one.
-fn locks(texts: &[(String, String)], documents: &Documents, wide: bool, lines: usize) -> Result<()> {
+/// What programs pay for atomics: by the program that counts them.
+fn locks(files: &[PathBuf], documents: &Documents, wide: bool, lines: usize) -> Result<()> {
     refuse_joining(documents)?;
-    let parse = |(name, text): &(String, String)| record::locks::from_str(name, text);
-    let all = texts.iter().map(parse).collect::<Result<Vec<_>>>()?;
-    match (&documents.html, all.as_slice()) {
-        (Some(html), [one]) => output::put(html, &export::html::render_locks(one)?),
-        (Some(_), _) => Err(Error::usage(
-            "--html shows one program's locked instructions; give one file written by `cyclewise locks --json`",
-        )),
-        (None, all) => {
-            let look = output::look(wide);
-            let tables: Vec<String> = all.iter().map(|one| export::table::locks(one, lines, look)).collect();
-            output::put(Path::new("-"), &tables.join("\n"))
-        }
+    let mut words = vec![OsString::from("report"), "--lines".into(), lines.to_string().into()];
+    words.extend(wide.then(|| "--wide".into()));
+    if let Some(html) = &documents.html {
+        words.extend(["--html".into(), html.into()]);
     }
+    words.push("--".into());
+    words.extend(files.iter().map(OsString::from));
+    Err(product::become_program(product::LOCKS, words))
 }
 
 /// Refuses the options that only shards have.

@@ -5,7 +5,6 @@ pub(crate) mod doctor;
 pub mod html;
 pub(crate) mod job;
 pub(crate) mod json;
-mod locks;
 pub(crate) mod table;
 
 pub(crate) use cyclewise_report::export::{bmf, markdown, openmetrics};

@@ -1,6 +1,5 @@
 //! The record, and what other commands write.
 
-pub mod locks;
 pub mod plan;
 pub mod simulation;
 

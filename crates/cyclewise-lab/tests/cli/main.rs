@@ -7,6 +7,7 @@ mod documents;
 mod fleet_outputs;
 mod fleet_records;
 mod fleet_report;
+mod products;
 mod records;
 mod ring0;
 mod run;

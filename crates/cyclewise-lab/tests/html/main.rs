@@ -3,11 +3,7 @@
 mod browser;
 mod content;
 mod fixtures;
-mod locks;
 mod simulation;
-
-/// The name by which made-up documents, which unit tests read too, find their types.
-use cyclewise_lab::record;
 
 use cyclewise_lab::export::html::{render, render_comparison};
 
@@ -25,7 +21,6 @@ fn write_the_pages() {
         ("compare.html", comparison),
         ("simulation.html", simulation::page()),
         ("phase.html", simulation::phase_page()),
-        ("locks.html", locks::page()),
     ] {
         std::fs::write(dir.join(name), page).unwrap();
     }

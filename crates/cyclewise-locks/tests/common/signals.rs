@@ -4,7 +4,7 @@ use std::process::Command;
 
 /// The same command with every signal as it is at a terminal. A program ignores what its parent ignores, and `nohup` and a script's
 /// `command &` do ignore some.
-pub fn with_default_signals(command: &Command) -> Command {
+pub(crate) fn with_default_signals(command: &Command) -> Command {
     let mut env = Command::new("env");
     env.arg("--default-signal")
         .arg(command.get_program())

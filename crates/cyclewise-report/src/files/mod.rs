@@ -2,5 +2,6 @@
 
 pub mod default_names;
 pub mod document_file;
+pub mod hidden;
 pub mod output;
 pub mod programs;

@@ -1,13 +1,11 @@
-//! Pages of simulations and of locked instructions.
+//! Pages of simulations.
 
-mod locks;
 mod phase;
 mod simulation;
 
 pub use cyclewise_report::export::html::*;
 
 use crate::error::Result;
-use crate::record::locks::Locks;
 use crate::record::simulation::Simulation;
 use crate::simulate::phase::Phase;
 
@@ -25,12 +23,4 @@ pub fn render_simulation(simulation: &Simulation) -> Result<String> {
 /// As [`render`].
 pub fn render_phase(phase: &Phase) -> Result<String> {
     finish(&phase::PhasePage::new(phase)?)
-}
-
-/// Renders what a program pays for atomics.
-///
-/// # Errors
-/// As [`render`].
-pub fn render_locks(locks: &Locks) -> Result<String> {
-    finish(&locks::LocksPage::new(locks)?)
 }

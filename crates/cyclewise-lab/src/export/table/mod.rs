@@ -1,8 +1,7 @@
-//! Tables of simulations, of locked instructions, and of lists.
+//! Tables of simulations and of lists.
 
 mod examination;
 mod list;
-mod locks;
 mod phase;
 mod recommendation;
 mod simulation;
@@ -10,7 +9,6 @@ mod simulation;
 pub(crate) use cyclewise_report::export::table::*;
 pub(crate) use examination::examination;
 pub(crate) use list::{experiments, verification};
-pub(crate) use locks::locks;
 pub(crate) use phase::{phase, validation};
 pub(crate) use recommendation::recommendation;
 pub(crate) use simulation::{simulated, simulation};

@@ -1,0 +1,228 @@
+//! The program's own time: runs without counting.
+//!
+//! They have the same arguments and the same stdin where that is a file, and their output is dropped. A program that does not end
+//! as it did when it was counted did something else, and its time says nothing.
+
+use super::program::Program;
+use crate::forecast::NativeTime;
+use cyclewise_bench::sys::interrupt;
+use cyclewise_bench::sys::spawn::{self, Finished};
+use std::fs::File;
+use std::io::{self, IsTerminal, Seek, SeekFrom};
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+/// No further run is begun if it would end after this.
+const AT_MOST: Duration = Duration::from_secs(10);
+
+/// What stdin is, from before the first run.
+pub(super) enum Stdin {
+    /// A file, and where in it the first run began.
+    File(File, u64),
+    /// A terminal, or nothing that can be read.
+    Nothing,
+    /// A pipe or the like: what the first run read is gone.
+    Gone,
+}
+
+impl Stdin {
+    /// Looks at stdin before the program reads it.
+    pub(super) fn before() -> Self {
+        if io::stdin().is_terminal() {
+            return Self::Nothing;
+        }
+        // Shares its position with stdin.
+        let Ok(mut file) = io::stdin().as_fd().try_clone_to_owned().map(File::from) else {
+            return Self::Nothing;
+        };
+        match (file.metadata().is_ok_and(|m| m.is_file()), file.stream_position()) {
+            (true, Ok(position)) => Self::File(file, position),
+            _ if is_null(&file) => Self::Nothing,
+            _ => Self::Gone,
+        }
+    }
+
+    /// The same again, as far as that is possible.
+    fn again(&self) -> io::Result<Stdio> {
+        match self {
+            Self::File(file, position) => {
+                let mut file = file.try_clone()?;
+                file.seek(SeekFrom::Start(*position))?;
+                Ok(file.into())
+            }
+            Self::Nothing | Self::Gone => Ok(Stdio::null()),
+        }
+    }
+}
+
+/// Whether it is /dev/null, which gives everybody the same.
+fn is_null(file: &File) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let same = |null: std::fs::Metadata| {
+        file.metadata()
+            .is_ok_and(|m| m.rdev() == null.rdev() && m.ino() == null.ino())
+    };
+    std::fs::metadata("/dev/null").is_ok_and(same)
+}
+
+/// Runs the program again, at most `runs` times, for its user time; `counted` is how it ended when it was counted. Where there is no
+/// time, the reason is added to `notes`.
+pub(super) fn time(
+    program: &Program,
+    runs: u32,
+    counted: ExitStatus,
+    stdin: &Stdin,
+    notes: &mut Vec<String>,
+) -> Option<NativeTime> {
+    if runs == 0 {
+        return None;
+    }
+    super::tell_again(program, runs);
+    // Who reads the rest of the file after us finds it where the counted run left it.
+    let left = match stdin {
+        Stdin::File(file, _) => file.try_clone().and_then(|mut file| file.stream_position()).ok(),
+        Stdin::Nothing | Stdin::Gone => None,
+    };
+    let times = times(program, runs, counted, stdin);
+    if let (Stdin::File(file, _), Some(left)) = (stdin, left) {
+        // It was sought before, so this does not fail.
+        let _ = file.try_clone().and_then(|mut file| file.seek(SeekFrom::Start(left)));
+    }
+    match times {
+        Ok(times) => {
+            if matches!(stdin, Stdin::Gone) {
+                notes.push(
+                    "the runs without counting found no input, because stdin is no file; if the program reads it, redirect a file, or \
+                     give its time by --user-seconds"
+                        .to_owned(),
+                );
+            }
+            median(times)
+        }
+        Err(why) => {
+            notes.push(why);
+            None
+        }
+    }
+}
+
+/// User times of the runs, seconds.
+fn times(program: &Program, runs: u32, counted: ExitStatus, stdin: &Stdin) -> Result<Vec<f64>, String> {
+    let mut times = Vec::new();
+    let mut taken = Duration::ZERO;
+    for _ in 0..runs {
+        let done = once(program, stdin).map_err(|e| format!("no time: the program could not be run again: {e}"))?;
+        if interrupt::asked() {
+            return Err("no time: a signal ended a run without counting".to_owned());
+        }
+        if done.status != counted {
+            return Err(format!(
+                "no time: without counting the program ended otherwise ({}, and when counted {counted}); give its user time by \
+                 --user-seconds",
+                done.status
+            ));
+        }
+        times.push(done.usage.user_s);
+        taken += done.elapsed;
+        if taken + done.elapsed > AT_MOST {
+            break;
+        }
+    }
+    Ok(times)
+}
+
+fn once(program: &Program, stdin: &Stdin) -> io::Result<Finished> {
+    let mut command = Command::new(&program.path);
+    command
+        .arg0(&program.named)
+        .args(&program.arguments)
+        .stdin(stdin.again()?)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    spawn::run_unless_interrupted(&mut command)
+}
+
+/// The median and the range of the runs; `None` of none.
+fn median(mut times: Vec<f64>) -> Option<NativeTime> {
+    times.sort_by(f64::total_cmp);
+    let (least, most) = (*times.first()?, *times.last()?);
+    Some(NativeTime {
+        user_s: f64::midpoint(times[(times.len() - 1) / 2], times[times.len() / 2]),
+        range: [least, most],
+        runs: times.len() as u32,
+    })
+}
+
+/// The time of several programs; `None` if that of one is not known.
+pub(super) fn sum(times: impl Iterator<Item = Option<NativeTime>>) -> Option<NativeTime> {
+    let times: Vec<NativeTime> = times.collect::<Option<_>>()?;
+    let sum = |of: fn(&NativeTime) -> f64| times.iter().map(of).sum();
+    Some(NativeTime {
+        user_s: sum(|t| t.user_s),
+        range: [sum(|t| t.range[0]), sum(|t| t.range[1])],
+        runs: times.iter().map(|t| t.runs).min()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt;
+
+    fn shell(script: &str) -> Program {
+        Program::find(&["sh", "-c", script].map(Into::into)).unwrap()
+    }
+
+    fn timed(script: &str, runs: u32, counted: i32, stdin: &Stdin) -> (Option<NativeTime>, Vec<String>) {
+        let mut notes = Vec::new();
+        let status = ExitStatus::from_raw(counted << 8);
+        (time(&shell(script), runs, status, stdin, &mut notes), notes)
+    }
+
+    #[test]
+    fn a_program_is_run_as_often_as_asked_and_not_for_longer() {
+        let (native, notes) = timed("exit 3", 4, 3, &Stdin::Nothing);
+        assert_eq!((native.unwrap().runs, notes.len()), (4, 0));
+        assert_eq!(timed("exit 0", 0, 0, &Stdin::Nothing), (None, Vec::new()));
+    }
+
+    #[test]
+    fn another_end_is_another_work_and_no_time() {
+        let (native, notes) = timed("exit 1", 3, 0, &Stdin::Nothing);
+        assert!(native.is_none() && notes[0].contains("--user-seconds"), "{notes:?}");
+    }
+
+    #[test]
+    fn each_run_reads_the_same_file_and_its_reader_finds_it_where_it_was() {
+        let mut file = tempfile::tempfile().unwrap();
+        io::Write::write_all(&mut file, b"skipped\nfirst\nrest\n").unwrap();
+        file.seek(SeekFrom::Start(14)).unwrap();
+        let stdin = Stdin::File(file.try_clone().unwrap(), 8);
+        let (native, notes) = timed("read a; test \"$a\" = first", 3, 0, &stdin);
+        assert_eq!((native.unwrap().runs, notes.len()), (3, 0));
+        assert_eq!(file.stream_position().unwrap(), 14);
+        // The twin: from another place, each run reads something else.
+        let stdin = Stdin::File(file, 0);
+        assert!(timed("read a; test \"$a\" = first", 3, 0, &stdin).0.is_none());
+    }
+
+    #[test]
+    fn input_that_is_gone_is_told() {
+        let (native, notes) = timed("exit 0", 1, 0, &Stdin::Gone);
+        assert!(native.is_some() && notes[0].contains("stdin is no file"), "{notes:?}");
+    }
+
+    #[test]
+    fn the_time_is_the_median_and_of_several_programs_the_sum() {
+        let one = median(vec![3.0, 1.0, 2.0]).unwrap();
+        assert_eq!((one.user_s, one.range, one.runs), (2.0, [1.0, 3.0], 3));
+        let two = median(vec![1.0, 2.0]).unwrap();
+        assert_eq!(two.user_s, 1.5);
+        let both = sum([Some(one), Some(two)].into_iter()).unwrap();
+        assert_eq!((both.user_s, both.range, both.runs), (3.5, [2.0, 5.0], 2));
+        assert_eq!(sum([Some(one), None].into_iter()), None);
+        assert_eq!((median(Vec::new()), sum(std::iter::empty())), (None, None));
+    }
+}

@@ -1,0 +1,292 @@
+//! What a program pays for atomics: the answer, the lines of code that pay most, and who executes them.
+
+use crate::export::words::{
+    self, answer, bound, circumstances, class, executions, form, one_line, per_1000, per_1000_of_each_form, place,
+    private, program, purpose, remedy, saved, saved_seconds, share,
+};
+use crate::forecast::RemedyForecast;
+use crate::record::{Group, Locks, by, by_line, executed};
+use cyclewise_report::export::table::grid::{BOLD, Column, DIM, Look, YELLOW, fitted, wrapped};
+use cyclewise_report::number;
+use std::fmt::Write;
+
+/// Threads, kinds of system calls and processes that are listed.
+const MOST_ROWS: usize = 8;
+/// Families, and lines on what was not counted.
+const MOST_LINES: usize = 20;
+
+/// The whole report, with so many lines of code.
+pub fn locks(locks: &Locks, lines: usize, look: Look) -> String {
+    let mut out = format!("{BOLD}{}{BOLD:#}\n", wrapped(&one_line(&answer(locks)), look, 0, 2));
+    for line in [program(locks), per_1000_of_each_form(locks), circumstances(locks)] {
+        let _ = writeln!(out, "{}", wrapped(&line, look, 0, 2));
+    }
+    for table in [lines_of_code(locks, lines, look), remedies(locks, look)] {
+        out.push_str(&table);
+    }
+    out.push_str(&classes(locks, look));
+    out.push_str(&families(locks, look));
+    if !locks.profile.sites.is_empty() {
+        let about = "Private are executions on words that no second thread used by a locked instruction.";
+        let _ = writeln!(out, "{DIM}{}{DIM:#}", wrapped(about, look, 0, 2));
+    }
+    out.push_str(&threads(locks, look));
+    out.push_str(&system_calls(locks, look));
+    out.push_str(&processes(locks, look));
+    out.push_str(&notes(locks, look));
+    out
+}
+
+/// A heading, a table, and how many rows were left out.
+fn section(title: &str, columns: Vec<Column>, left_out: usize, what: &str, look: Look) -> String {
+    let mut out = format!("\n{BOLD}{title}{BOLD:#}\n{}\n", fitted(columns, look));
+    if left_out > 0 {
+        let _ = writeln!(out, "{DIM}and {} more {what}{DIM:#}", executions(left_out as u64));
+    }
+    out
+}
+
+/// The lines that pay most, with the sum of their shares so far.
+fn lines_of_code(locks: &Locks, most: usize, look: Look) -> String {
+    let profile = &locks.profile;
+    let groups = by_line(profile);
+    if groups.is_empty() {
+        return "\nIt executed no locked instruction.\n".to_owned();
+    }
+    let all = executed(profile);
+    let shown = &groups[..groups.len().min(most)];
+    let sums = shown.iter().scan(0_u64, |sum, group| {
+        *sum = sum.saturating_add(group.executed);
+        Some(*sum)
+    });
+    let cells = |cell: &dyn Fn(&Group<_>) -> String| shown.iter().map(cell).collect::<Vec<_>>().into_iter();
+    let columns = vec![
+        Column::new("what it does", 0, cells(&|g| purpose(g.key.1, g.key.2.as_ref()))),
+        Column::new("share", 0, cells(&|g| share(g.executed, all))),
+        Column::new("sum", 3, sums.map(|sum| share(sum, all))),
+        Column::new("executed", 1, cells(&|g| executions(g.executed))),
+        Column::new("form", 6, cells(&|g| form(g.sites[0].form).to_owned())),
+        Column::new("threads", 5, cells(&|g| g.threads.to_string())),
+        Column::new("private", 4, cells(&|g| private(g.words))),
+        Column::text("line of code", cells(&|g| place(&g.key.0))),
+    ];
+    section(
+        "Lines of code that pay most",
+        columns,
+        groups.len() - shown.len(),
+        "lines",
+        look,
+    )
+}
+
+/// What would change it.
+fn remedies(locks: &Locks, look: Look) -> String {
+    let Some(forecast) = locks.forecast.as_ref().filter(|f| !f.remedies.is_empty()) else {
+        return String::new();
+    };
+    let all = executed(&locks.profile);
+    let rows = words::remedies(forecast);
+    let cells = |cell: &dyn Fn(&RemedyForecast) -> String| {
+        let cells: Vec<String> = rows.iter().map(|r| cell(r)).collect();
+        cells.into_iter()
+    };
+    let columns = vec![
+        Column::new("remedy", 0, cells(&|r| remedy(r.remedy).to_owned())),
+        Column::new("saves", 0, cells(&saved)),
+        Column::new("seconds", 2, cells(&saved_seconds)),
+        Column::new("back to back", 1, cells(&bound)),
+        Column::new("of executions", 3, cells(&|r| share(r.executed, all))),
+        Column::text("if", cells(&|r| one_line(&r.condition))),
+    ];
+    let mut out = section("What would change it: a forecast, not a promise", columns, 0, "", look);
+    let about = "\"Back to back\" is what a remedy would save if nothing beside a locked instruction hid its cost: more than is likely.";
+    let _ = writeln!(out, "{DIM}{}{DIM:#}", wrapped(about, look, 0, 2));
+    out
+}
+
+fn classes(locks: &Locks, look: Look) -> String {
+    let groups = by(&locks.profile, |site| site.class);
+    grouped("By class", "class", groups, |of| class(*of).to_owned(), locks, look)
+}
+
+fn families(locks: &Locks, look: Look) -> String {
+    let groups = by(&locks.profile, |site| site.family.clone());
+    if groups.iter().all(|g| g.key.is_none()) {
+        return String::new();
+    }
+    let name = |of: &Option<String>| of.as_ref().map_or_else(|| "not known".to_owned(), |f| one_line(f));
+    grouped("By family", "family", groups, name, locks, look)
+}
+
+/// Groups by their executions.
+fn grouped<K>(
+    title: &str,
+    key: &str,
+    groups: Vec<Group<'_, K>>,
+    name: impl Fn(&K) -> String,
+    locks: &Locks,
+    look: Look,
+) -> String {
+    if groups.is_empty() {
+        return String::new();
+    }
+    let all = executed(&locks.profile);
+    let shown = &groups[..groups.len().min(MOST_LINES)];
+    let columns = vec![
+        Column::new(key, 0, shown.iter().map(|g| name(&g.key))),
+        Column::new("share", 0, shown.iter().map(|g| share(g.executed, all))),
+        Column::new("executed", 0, shown.iter().map(|g| executions(g.executed))),
+        Column::new(
+            "of 1000 instructions",
+            1,
+            shown.iter().map(|g| per_1000(g.executed, locks.profile.instructions)),
+        ),
+        Column::new("private", 2, shown.iter().map(|g| private(g.words))),
+        Column::new("places", 3, shown.iter().map(|g| executions(g.sites.len() as u64))),
+    ];
+    section(title, columns, groups.len() - shown.len(), "of these", look)
+}
+
+/// The threads that executed most of them.
+fn threads(locks: &Locks, look: Look) -> String {
+    let mut threads: Vec<_> = locks.profile.threads.iter().collect();
+    if threads.len() < 2 {
+        return String::new();
+    }
+    threads.sort_by_key(|t| std::cmp::Reverse(t.locked.saturating_add(t.fences)));
+    let shown = &threads[..threads.len().min(MOST_ROWS)];
+    let columns = vec![
+        Column::new("thread", 0, shown.iter().map(|t| one_line(&t.name))),
+        Column::new("number", 1, shown.iter().map(|t| t.tid.to_string())),
+        Column::new("instructions", 0, shown.iter().map(|t| executions(t.instructions))),
+        Column::new("locked", 0, shown.iter().map(|t| executions(t.locked))),
+        Column::new("of 1000", 0, shown.iter().map(|t| per_1000(t.locked, t.instructions))),
+        Column::new("fences", 2, shown.iter().map(|t| executions(t.fences))),
+    ];
+    section("Threads", columns, threads.len() - shown.len(), "threads", look)
+}
+
+/// The system calls on the way to which most of them were executed.
+fn system_calls(locks: &Locks, look: Look) -> String {
+    let calls = &locks.profile.system_calls;
+    if calls.is_empty() {
+        return String::new();
+    }
+    let shown = &calls[..calls.len().min(MOST_ROWS)];
+    let each = |locked: u64, calls: u64| match calls {
+        0 => number::NONE.to_owned(),
+        _ => number::significant(locked as f64 / calls as f64, 3),
+    };
+    let columns = vec![
+        Column::new("system call", 0, shown.iter().map(|c| one_line(&c.name))),
+        Column::new("calls", 0, shown.iter().map(|c| executions(c.calls))),
+        Column::new(
+            "locked before them",
+            0,
+            shown.iter().map(|c| executions(c.locked_before)),
+        ),
+        Column::new("before each", 0, shown.iter().map(|c| each(c.locked_before, c.calls))),
+    ];
+    let title = "Locked instructions since the thread's system call before";
+    section(title, columns, calls.len() - shown.len(), "kinds of calls", look)
+}
+
+fn processes(locks: &Locks, look: Look) -> String {
+    let mut processes: Vec<_> = locks.profile.processes.iter().collect();
+    if processes.len() < 2 {
+        return String::new();
+    }
+    processes.sort_by_key(|p| std::cmp::Reverse(p.locked.saturating_add(p.fences)));
+    let shown = &processes[..processes.len().min(MOST_ROWS)];
+    let columns = vec![
+        Column::new("process", 0, shown.iter().map(|p| p.pid.to_string())),
+        Column::new("threads", 2, shown.iter().map(|p| p.threads.to_string())),
+        Column::new("instructions", 1, shown.iter().map(|p| executions(p.instructions))),
+        Column::new("locked", 0, shown.iter().map(|p| executions(p.locked))),
+        Column::new("of 1000", 0, shown.iter().map(|p| per_1000(p.locked, p.instructions))),
+        Column::new("fences", 3, shown.iter().map(|p| executions(p.fences))),
+        Column::text("program", shown.iter().map(|p| one_line(&p.command))),
+    ];
+    section("Processes", columns, processes.len() - shown.len(), "processes", look)
+}
+
+/// What the forecast rests on, what is not as it was asked for, and what was not counted.
+fn notes(locks: &Locks, look: Look) -> String {
+    let mut out = String::from("\n");
+    let basis = locks.forecast.iter().flat_map(|f| &f.basis).cloned();
+    let costs = locks
+        .costs
+        .iter()
+        .map(|costs| format!("costs of instructions: {costs}"));
+    for note in costs.chain(basis).chain(locks.notes.iter().cloned()) {
+        let _ = writeln!(out, "{DIM}note:{DIM:#} {}", wrapped(&one_line(&note), look, 6, 4));
+    }
+    let missing = &locks.profile.missing;
+    for line in missing.iter().take(MOST_LINES) {
+        let _ = writeln!(
+            out,
+            "{YELLOW}missing:{YELLOW:#} {}",
+            wrapped(&one_line(line), look, 9, 4)
+        );
+    }
+    if missing.len() > MOST_LINES {
+        let more = missing.len() - MOST_LINES;
+        let _ = writeln!(
+            out,
+            "{YELLOW}missing:{YELLOW:#} {more} more lines, which are in the JSON"
+        );
+    }
+    if out.len() > 1 { out } else { String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::made_up;
+    use cyclewise_report::export::table::grid::shown_width;
+
+    fn text(document: &Locks, columns: Option<u16>, wide: bool) -> String {
+        let text = locks(document, 10, Look::new(columns, wide));
+        anstream::adapter::strip_str(&text).to_string()
+    }
+
+    #[test]
+    fn the_report_as_people_read_it() {
+        insta::assert_snapshot!("locks_rust", text(&made_up::rust(), None, false));
+        insta::assert_snapshot!("locks_cplusplus", text(&made_up::cplusplus(), None, false));
+        insta::assert_snapshot!("locks_aarch64", text(&made_up::aarch64(), None, false));
+    }
+
+    #[test]
+    fn no_line_is_longer_than_the_terminal_and_wide_has_every_column() {
+        for (document, columns) in [(made_up::rust(), 100), (made_up::rust(), 72), (made_up::aarch64(), 72)] {
+            let text = text(&document, Some(columns), false);
+            let longest = text.lines().map(shown_width).max().unwrap();
+            assert!(longest <= usize::from(columns), "{longest} of {columns}:\n{text}");
+        }
+        let wide = text(&made_up::rust(), Some(72), true);
+        for column in ["form", "private", "seconds", "of executions"] {
+            assert!(wide.contains(column), "no {column}:\n{wide}");
+        }
+        // The twin: it has lines that the narrow one must not have.
+        assert!(wide.lines().map(shown_width).max().unwrap() > 100);
+    }
+
+    #[test]
+    fn as_many_lines_as_are_asked_for() {
+        let document = made_up::rust();
+        let of = |n| locks(&document, n, Look::new(None, false));
+        assert!(of(2).contains("and 6 more lines") && !of(8).contains("more lines"));
+        assert!(of(2).contains("src/graph.rs:131") && !of(2).contains("src/stats.rs"));
+    }
+
+    #[test]
+    fn a_program_without_locked_instructions_has_no_tables() {
+        let mut none = made_up::cplusplus();
+        none.profile.sites.clear();
+        none.profile.executed = Default::default();
+        let text = text(&none, None, false);
+        assert!(text.contains("It executed no locked instruction."), "{text}");
+        assert!(!text.contains("By class") && !text.contains("NaN"), "{text}");
+    }
+}

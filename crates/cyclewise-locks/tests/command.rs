@@ -1,0 +1,457 @@
+//! The command as people and scripts run it: the program's streams and status, the documents, and what is refused.
+//!
+//! Programs are counted by the emulator; where there is none, a test says so and ends.
+
+#[path = "common/signals.rs"]
+mod signals;
+
+use cyclewise_locks::record::{self, Locks};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+/// The command with these arguments, with signals as at a terminal.
+fn command(args: &[&str]) -> Command {
+    signals::with_default_signals(Command::new(env!("CARGO_BIN_EXE_cyclewise-locks")).args(args))
+}
+
+/// The command's result.
+fn locks(args: &[&str]) -> Output {
+    command(args).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Asserts that a command is refused without printing results; returns the status and the error text.
+fn refused(args: &[&str]) -> (i32, String) {
+    let output = locks(args);
+    assert!(
+        output.stdout.is_empty(),
+        "{args:?} printed results: {}",
+        text(&output.stdout)
+    );
+    (output.status.code().unwrap(), text(&output.stderr))
+}
+
+/// A folder that is deleted on drop.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn name(&self, name: &str) -> String {
+        self.path(name).display().to_string()
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// Writes a file with this text; returns its name.
+    fn with(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.path(name), text).unwrap();
+        self.name(name)
+    }
+}
+
+/// Costs of some machine, so that no test measures them.
+const COSTS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../records/2026-11-23-epyc-turin-kvm.json.gz"
+);
+
+/// Whether programs can be counted here.
+fn can_count() -> bool {
+    let output = locks(&["--by", "emulator", "--costs", COSTS, "--native-runs", "0", "--", "true"]);
+    let said = text(&output.stderr);
+    if output.status.code() == Some(3) {
+        assert!(std::env::var("CI").as_deref() != Ok("true"), "{said}");
+        println!("skipped: {said}");
+        return false;
+    }
+    assert!(output.status.success(), "{said}");
+    true
+}
+
+/// Counts a shell's script; `None` where that cannot be done here.
+fn counted(options: &[&str], script: &str) -> Option<Output> {
+    can_count().then(|| of_script(options, script).output().unwrap())
+}
+
+fn of_script(options: &[&str], script: &str) -> Command {
+    let mut counted = command(&["--by", "emulator", "--costs", COSTS]);
+    counted
+        .args(options)
+        .args(["--", "sh", "-c", script])
+        .stdin(Stdio::null());
+    counted
+}
+
+fn document(name: &str, text: &str) -> Locks {
+    record::from_str(name, text).unwrap()
+}
+
+#[test]
+fn streams_and_status_are_the_programs() {
+    // Long enough for a kernel that counts user time in ticks.
+    let script = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo out; echo error >&2; exit 7";
+    let Some(output) = counted(&["--native-runs", "1"], script) else {
+        return;
+    };
+    let said = text(&output.stderr);
+    assert_eq!(
+        (output.status.code(), text(&output.stdout)),
+        (Some(7), "out\n".to_owned()),
+        "{said}"
+    );
+    for says in [
+        "error\n",
+        "runs sh again",
+        "of 1000 instructions",
+        "status 7",
+        "times as slow",
+    ] {
+        assert!(said.contains(says), "no {says}: {said}");
+    }
+    let killed = of_script(&["--native-runs", "0"], "kill -9 $$").output().unwrap();
+    assert_eq!(killed.status.code(), Some(137));
+    assert!(text(&killed.stderr).contains("signal 9 ended it"));
+}
+
+#[test]
+fn a_document_has_stdout_for_itself_and_is_read_back() {
+    let Some(output) = counted(&["--json", "-", "--native-runs", "0"], "echo out") else {
+        return;
+    };
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("out\n") && !said.contains("of 1000 instructions"),
+        "{said}"
+    );
+    let json = text(&output.stdout);
+    let read = document("stdout", &json);
+    assert_eq!(read.program, ["sh", "-c", "echo out"]);
+    assert!(
+        read.profile.instructions > 10_000 && read.exit.code == Some(0),
+        "{read:?}"
+    );
+    let folder = Folder::new();
+    let file = folder.with("l.json", &json);
+    let table = text(&locks(&["report", &file]).stdout);
+    assert!(
+        table.contains("of 1000 instructions") && table.contains("sh -c echo out"),
+        "{table}"
+    );
+    let page = folder.name("l.html");
+    assert!(locks(&["report", &file, "--html", &page]).status.success());
+    assert!(folder.read("l.html").contains("What atomics cost sh"));
+    // Two programs have no page in common, and a newer document is not guessed at.
+    let (status, line) = refused(&["report", &file, &file, "--html", &page]);
+    assert!(status == 2 && line.contains("one program"), "{line}");
+    let newer = folder.with("newer.json", &json.replace("locks/1", "locks/2"));
+    let (status, line) = refused(&["report", &newer]);
+    assert!(status == 2 && line.contains("newer cyclewise"), "{line}");
+}
+
+#[test]
+fn an_anonymous_document_names_neither_the_home_nor_the_folder() {
+    if !can_count() {
+        return;
+    }
+    let folder = Folder::new();
+    let home = folder.path("home");
+    let here = home.join("project");
+    std::fs::create_dir_all(&here).unwrap();
+    let key = folder.with("key", &"0123456789abcdef".repeat(4));
+    let script = format!("exit 0 # {0} {0}/there", home.display());
+    std::fs::copy("/bin/sh", here.join("tool")).unwrap();
+    let counted = |options: &[&str]| {
+        let output = command(&[
+            "--by",
+            "emulator",
+            "--costs",
+            COSTS,
+            "--native-runs",
+            "0",
+            "--json",
+            "-",
+        ])
+        .args(options)
+        .args(["--", "./tool", "-c", &script])
+        .current_dir(&here)
+        .env("HOME", &home)
+        .output()
+        .unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let hidden = counted(&["--anonymous", &key]);
+    let names = [home.to_str().unwrap(), &key];
+    for name in names {
+        assert!(!hidden.contains(name), "{name}: {hidden}");
+    }
+    let read = document("stdout", &hidden);
+    assert_eq!(read.program[2], "exit 0 # ~ ~/there");
+    assert!(read.command.iter().any(|word| word == "FILE"), "{:?}", read.command);
+    // The twin: without the option they are there.
+    assert!(counted(&[]).contains(names[0]));
+    let (status, line) = refused(&["--anonymous", "no/key", "--", "true"]);
+    assert!(status == 2 && line.contains("--anonymous no/key"), "{line}");
+}
+
+#[test]
+fn the_front_page_says_what_its_record_does() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let record = format!("{folder}/records/2026-11-24-epyc-milan-kvm-locks/shared-ptr.json.gz");
+    let table = text(&locks(&["report", &record, "--wide"]).stdout).replace('\u{a0}', " ");
+    let front = std::fs::read_to_string(format!("{folder}/README.md")).unwrap();
+    for (line, share) in [("malloc.c:4549", "21 %"), ("malloc.c:3874", "18 %")] {
+        let has = |text: &str| text.lines().any(|l| l.contains(line) && l.contains(share));
+        assert!(has(&table) && has(&front), "{line}: {share}: {table}");
+    }
+    assert!(
+        table.contains("11.2 with LOCK") && front.contains("11.2 LOCKs"),
+        "{table}"
+    );
+}
+
+#[test]
+fn a_full_disk_costs_no_report_and_no_other_document() {
+    if !Path::new("/dev/full").exists() {
+        println!("skipped: no /dev/full");
+        return;
+    }
+    let folder = Folder::new();
+    let page = folder.name("l.html");
+    let options = ["--json", "/dev/full", "--html", &page, "--native-runs", "0"];
+    let Some(output) = counted(&options, "exit 0") else {
+        return;
+    };
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(
+        said.contains("No space left") && said.contains("of 1000 instructions"),
+        "{said}"
+    );
+    assert!(folder.read("l.html").contains("What atomics cost sh"));
+    // A program's own failure is the status all the same.
+    let failed = of_script(&options, "exit 9").output().unwrap();
+    assert_eq!(failed.status.code(), Some(9));
+    assert!(text(&failed.stderr).contains("No space left"));
+}
+
+#[test]
+fn signals_that_end_the_program_leave_its_counts_and_run_nothing_more() {
+    if !can_count() {
+        return;
+    }
+    let forever = "echo ready; while :; do :; done";
+    // A server may end in good order, and its status does not tell then why.
+    let in_good_order = format!("trap 'exit 0' INT TERM; {forever}");
+    for (script, signal, status) in [
+        (forever, "-INT", 130),
+        (&in_good_order, "-INT", 0),
+        (&in_good_order, "-TERM", 0),
+    ] {
+        let mut child = of_script(&[], script)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut ready = [0; 6];
+        std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut ready).unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+        let killed = Command::new("kill").args([signal, &child.id().to_string()]).status();
+        assert!(killed.unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{said}");
+        assert!(
+            said.contains("counts until then") && !said.contains("again without counting"),
+            "{said}"
+        );
+    }
+}
+
+/// Waits until the command has said so on stderr; what it says after that is the rest.
+fn said_until(child: &mut std::process::Child, says: &str) -> String {
+    use std::io::Read;
+    let mut said = Vec::new();
+    let stderr = child.stderr.as_mut().unwrap();
+    while !String::from_utf8_lossy(&said).contains(says) {
+        let mut byte = [0];
+        stderr.read_exact(&mut byte).unwrap();
+        said.push(byte[0]);
+    }
+    text(&said)
+}
+
+#[test]
+fn sigterm_after_the_counted_run_leaves_out_what_was_to_come_and_keeps_the_report() {
+    if !can_count() {
+        return;
+    }
+    let folder = Folder::new();
+    let mark = folder.path("mark");
+    // Short when it is counted, and for ever when it runs again.
+    let script = format!("test -e '{0}' && exec sleep 600; : > '{0}'; exit 7", mark.display());
+    for signal in ["-TERM", "-HUP", "-INT"] {
+        let _ = std::fs::remove_file(&mark);
+        let json = folder.name("l.json");
+        let mut child = of_script(&["--native-runs", "1", "--json", &json], &script)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        said_until(&mut child, "again without counting");
+        let id = child.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(7), "{said}");
+        assert!(
+            said.contains("of 1000 instructions") && said.contains("a signal ended a run"),
+            "{said}"
+        );
+        assert!(document("l.json", &folder.read("l.json")).profile.instructions > 10_000);
+    }
+}
+
+#[test]
+fn sigterm_ends_what_cargo_runs_and_reports_it() {
+    if !can_count() {
+        return;
+    }
+    let folder = Folder::new();
+    folder.with(
+        "Cargo.toml",
+        "[package]\nname = \"small\"\nedition = \"2021\"\n[workspace]\n",
+    );
+    std::fs::create_dir(folder.path("src")).unwrap();
+    folder.with(
+        "src/main.rs",
+        "fn main() {\n    eprintln!(\"it runs\");\n    loop {\n        std::thread::sleep(std::time::Duration::from_secs(1));\n    }\n}\n",
+    );
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let mut child = command(&["--by", "emulator", "--costs", COSTS, "--"])
+        .args([&cargo, "run", "--quiet", "--offline"])
+        .current_dir(folder.path(""))
+        .env("CARGO_TARGET_DIR", folder.path("target"))
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    said_until(&mut child, "it runs");
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let said = text(&output.stderr);
+    assert!(said.contains("of 1000 instructions"), "{said}");
+    // Of `run`, cargo becomes what it runs.
+    assert_eq!(output.status.code(), Some(143), "{said}");
+}
+
+#[test]
+fn each_run_has_the_same_input() {
+    if !can_count() {
+        return;
+    }
+    let folder = Folder::new();
+    let file = folder.with("input", "one\n");
+    let output = of_script(
+        &["--native-runs", "2"],
+        "read line; test \"$line\" = one && echo \"$line\"",
+    )
+    .stdin(std::fs::File::open(file).unwrap())
+    .output()
+    .unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(text(&output.stdout), "one\n", "{said}");
+    assert!(said.contains("the median of 2 runs"), "{said}");
+}
+
+#[test]
+fn what_cargo_builds_is_counted_and_cargo_is_not() {
+    if !can_count() {
+        return;
+    }
+    let folder = Folder::new();
+    folder.with(
+        "Cargo.toml",
+        "[package]\nname = \"small\"\nedition = \"2021\"\n[workspace]\n",
+    );
+    std::fs::create_dir(folder.path("src")).unwrap();
+    let source = "use std::sync::Arc;\nfn main() {\n    let a = Arc::new(5);\n    for _ in 0..1000 {\n        drop(Arc::clone(&a));\n    }\n}\n";
+    folder.with("src/main.rs", source);
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let output = command(&["--by", "emulator", "--costs", COSTS, "--json", "-", "--"])
+        .args([&cargo, "run", "--quiet", "--offline"])
+        .current_dir(folder.path(""))
+        .env("CARGO_TARGET_DIR", folder.path("target"))
+        .output()
+        .unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let read = document("stdout", &text(&output.stdout));
+    let processes = &read.profile.processes;
+    assert!(
+        processes.len() == 1 && processes[0].command.contains("small"),
+        "{processes:?}"
+    );
+    let lines = record::by_line(&read.profile);
+    assert!(lines[0].executed >= 1000, "{:?}", lines[0]);
+    // A program that is only built is none that was counted.
+    let built = command(&[
+        "--costs",
+        COSTS,
+        "--",
+        &cargo,
+        "test",
+        "--no-run",
+        "--quiet",
+        "--offline",
+    ])
+    .current_dir(folder.path(""))
+    .env("CARGO_TARGET_DIR", folder.path("target"))
+    .output()
+    .unwrap();
+    let said = text(&built.stderr);
+    assert!(
+        built.status.code() == Some(1) && said.contains("started no program"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_cannot_be_counted_is_refused_before_it_starts() {
+    let folder = Folder::new();
+    let mark = folder.path("started");
+    let touch = format!("touch '{}'", mark.display());
+    for (options, program, status, says) in [
+        (&["--json", "no/such/folder/x.json"][..], "sh", 2, "does not exist"),
+        (&["--costs", "no-such-record.json"], "sh", 2, "No such file"),
+        (&["--user-seconds", "0"], "sh", 2, "above 0"),
+        (
+            &["--user-seconds", "1", "--native-runs", "1"],
+            "sh",
+            2,
+            "cannot be used with",
+        ),
+        (&[], "no-such-program-here", 2, "no such program in PATH"),
+        (&[], "/", 2, "is a folder"),
+    ] {
+        let line = [options, &["--", program, "-c", &touch]].concat();
+        let (found, text) = refused(&line);
+        assert!(found == status && text.contains(says), "{line:?}: {found} {text}");
+        assert!(!text.contains("panicked"), "{text}");
+    }
+    assert!(!mark.exists());
+}
