@@ -168,7 +168,7 @@ fn intervals_of_a_small_unbalanced_fleet_cover() {
 }
 
 #[test]
-#[ignore = "a minute in release: cargo test --release -p cyclewise-lab --lib -- --ignored stats::components"]
+#[ignore = "a minute in release: cargo test --release -p cyclewise-bench --lib -- --ignored stats::components"]
 fn intervals_cover_at_their_level() {
     for (groups, machines, runs, truth) in [
         (2, 8, 3, [0.1, 0.03, 0.02]),

@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "a minute in release: cargo test --release -p cyclewise-lab --lib -- --ignored --nocapture stats::robust"]
+    #[ignore = "a minute in release: cargo test --release -p cyclewise-bench --lib -- --ignored --nocapture stats::robust"]
     fn p_is_right_far_out() {
         for n in [5, 6, 7, 8, 10, 15, 20, 50, 100, 101, 1000, 5000] {
             for p in [1e-3, 1e-4, 1e-5] {
