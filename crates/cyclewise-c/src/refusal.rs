@@ -298,7 +298,7 @@ mod tests {
 
     #[test]
     fn every_refusal_of_the_library_has_a_code() {
-        let source = include_str!("../../cyclewise/src/error.rs");
+        let source = include_str!("../../cyclewise/src/error/mod.rs");
         let body = source.split("pub enum Refusal {").nth(1).unwrap();
         let body = body.split("\n}").next().unwrap();
         let variants = body.lines().filter_map(|line| line.strip_prefix("    "));

@@ -29,7 +29,7 @@
 //! counter.
 //!
 //! # Invariants
-//! `clock/timeline.rs` proves that no reader on any thread steps back, with three exceptions. First, a counter that goes
+//! `clock/timeline/mod.rs` proves that no reader on any thread steps back, with three exceptions. First, a counter that goes
 //! back by less than the age of the current segment: one reading cannot show that, and readers on any thread may see it
 //! until the counter has caught up, for 4 ms at most; [`order::PerTask`] protects each thread from it. The same holds
 //! for up to a microsecond more, by which the counters of two CPUs may differ. (A segment is longer than 4 ms by the

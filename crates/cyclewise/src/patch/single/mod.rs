@@ -52,7 +52,7 @@ use crate::error::Refusal;
 
 #[cfg(all(feature = "std", target_env = "gnu"))]
 mod alone;
-#[cfg_attr(not(all(feature = "std", target_env = "gnu")), path = "single/unsupported.rs")]
+#[cfg_attr(not(all(feature = "std", target_env = "gnu")), path = "unsupported.rs")]
 mod elide;
 
 #[allow(unused_imports, unreachable_pub, reason = "builds without the mode export nothing")]
