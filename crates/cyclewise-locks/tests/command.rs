@@ -455,3 +455,45 @@ fn what_cannot_be_counted_is_refused_before_it_starts() {
     }
     assert!(!mark.exists());
 }
+
+#[test]
+fn costs_are_measured_by_the_lab_beside_it_and_without_one_a_note_says_how_to_get_it() {
+    if !can_count() {
+        return;
+    }
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let program = folder.path().join("cyclewise-locks");
+    std::fs::hard_link(env!("CARGO_BIN_EXE_cyclewise-locks"), &program).unwrap();
+    let counted = || {
+        let mut command = Command::new(&program);
+        command.args(["--by", "emulator", "--native-runs", "0", "--json", "-", "--", "true"]);
+        // The emulator, and no lab.
+        command
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .current_dir(folder.path());
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        document("stdout", &text(&output.stdout))
+    };
+    let without = counted();
+    let says = |note: &String| note.contains("cargo build --release -p cyclewise-lab");
+    assert!(
+        without.costs.is_none() && without.notes.iter().any(says),
+        "{:?}",
+        without.notes
+    );
+    let lab = folder.path().join("cyclewise");
+    let script = format!("#!/bin/sh\nprintf '%s ' \"$@\" > asked\nexec zcat '{COSTS}'\n");
+    std::fs::write(&lab, script).unwrap();
+    std::fs::set_permissions(&lab, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let with = counted();
+    assert!(
+        with.costs
+            .unwrap()
+            .starts_with("in-context, measured after the run on AMD"),
+        "{:?}",
+        with.notes
+    );
+    let asked = std::fs::read_to_string(folder.path().join("asked")).unwrap();
+    assert_eq!(asked, "run in-context --quick --json - ");
+}
