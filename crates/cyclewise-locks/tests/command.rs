@@ -2,6 +2,9 @@
 //!
 //! Programs are counted by the emulator; where there is none, a test says so and ends.
 
+#[path = "../../cyclewise-lab/tests/html/browser/chromium.rs"]
+#[allow(dead_code, reason = "the lab's tests use more of it")]
+mod chromium;
 #[path = "common/signals.rs"]
 mod signals;
 
@@ -496,4 +499,41 @@ fn costs_are_measured_by_the_lab_beside_it_and_without_one_a_note_says_how_to_ge
     );
     let asked = std::fs::read_to_string(folder.path().join("asked")).unwrap();
     assert_eq!(asked, "run in-context --quick --json - ");
+}
+
+/// Says how a page fails a reader at this width, if it does.
+fn fails(chromium: &chromium::Chromium, page: &str, width: u32) -> Option<String> {
+    let layout = chromium.lay_out(page, width);
+    let is_small = |plot: &chromium::Plot| plot.width < 200.0 || plot.height < 40.0;
+    match layout.plots.iter().position(is_small) {
+        _ if layout.scroll_width > width => Some(format!("it is {} wide at {width}", layout.scroll_width)),
+        _ if layout.plots.is_empty() => Some("it has no plot".to_owned()),
+        small => small.map(|at| format!("plot {at} is small")),
+    }
+}
+
+#[test]
+fn a_browser_shows_the_page_on_a_desktop_and_on_a_phone() {
+    let Some(chromium) = chromium::Chromium::find() else {
+        return;
+    };
+    let record = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../records/2026-11-24-epyc-milan-kvm-locks/shared-ptr.json.gz"
+    );
+    let folder = Folder::new();
+    assert!(
+        locks(&["report", record, "--html", &folder.name("l.html")])
+            .status
+            .success()
+    );
+    let page = folder.read("l.html");
+    for width in [1200, 360] {
+        assert_eq!(fails(&chromium, &page, width), None);
+    }
+    // The twins: a page that is too wide, and one without its plot.
+    let wide = page.replace("<main>", "<main><div style=\"width:50rem\">wide</div>");
+    assert!(fails(&chromium, &wide, 360).unwrap().contains("wide at 360"));
+    let bare = page.replace("<svg class=\"plot", "<svg class=\"none");
+    assert_eq!(fails(&chromium, &bare, 360).unwrap(), "it has no plot");
 }
