@@ -127,7 +127,7 @@ fn bash_offers_subcommands_options_and_names() {
         ("cyclewise run --test ", &["median", "welch"]),
         ("cyclewise simulate lockref --machine thund", &["thunderx2"]),
         ("cyclewise recommend --machine thund", &["thunderx2"]),
-        ("cyclewise simulate ph", &["phase"]),
+        ("cyclewise simulate ex", &["examine"]),
         ("cyclewise completions ", &["bash", "fish", "zsh"]),
         // The lab's own, which no help shows.
         ("cyclewise run --run-", &[]),

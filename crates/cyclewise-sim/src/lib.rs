@@ -23,12 +23,10 @@ pub mod exam;
 pub mod fit;
 pub mod machine;
 mod outcome;
-pub mod phase;
 mod placement;
 mod programs;
 mod run;
 mod stats;
-pub mod validation;
 mod workload;
 
 pub use error::Error;

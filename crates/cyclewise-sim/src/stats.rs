@@ -1,4 +1,4 @@
-//! The formulas of the validation and the examination.
+//! The formulas of the examination.
 
 /// The median; for an even number of values the mean of the middle two; NaN for none.
 pub(crate) fn median(values: &[f64]) -> f64 {

@@ -4,9 +4,7 @@ mod fleet;
 mod simulate;
 
 pub(super) use fleet::{FleetArgs, FleetCommand, FleetReportArgs, JoinArgs, PlanArgs};
-pub(super) use simulate::{
-    ExamineArgs, FitArgs, PhaseArgs, RecommendArgs, SimulateArgs, SimulateCommand, SweepArgs, ValidateArgs,
-};
+pub(super) use simulate::{ExamineArgs, FitArgs, RecommendArgs, SimulateArgs, SimulateCommand, SweepArgs};
 
 use crate::compare::FailOn;
 use crate::record::Estimator;

@@ -1,16 +1,15 @@
 //! `cyclewise simulate`: sweeps over simulated machines, and the tools for machine files.
 
-use super::cli::{ExamineArgs, PhaseArgs, SimulateArgs, SimulateCommand, SweepArgs, ValidateArgs};
+use super::cli::{ExamineArgs, SimulateArgs, SimulateCommand, SweepArgs};
 use super::progress::{self, Reporter};
 use crate::error::{Error, Result};
 use crate::export;
 use crate::record::Tool;
 use crate::record::simulation::Simulation;
 use crate::record::simulation::{Head, MOST_POINTS, PointReader, Shard, Sweep};
-use crate::simulate::phase::Phase;
 use crate::simulate::{machines, sweep};
 use cyclewise_report::files::output::{self, Documents};
-use cyclewise_sim::{Job, Machine, exam, validation};
+use cyclewise_sim::{Machine, exam};
 use std::fs::File;
 use std::io::BufReader;
 use std::os::unix::fs::FileTypeExt;
@@ -21,8 +20,6 @@ pub(super) fn simulate(args: SimulateArgs) -> Result<()> {
         None => run(args.sweep),
         Some(SimulateCommand::List { json }) => list(json),
         Some(SimulateCommand::Fit(args)) => super::fit::fit(&args),
-        Some(SimulateCommand::Phase(args)) => phase(args),
-        Some(SimulateCommand::Validate(args)) => validate(&args),
         Some(SimulateCommand::Examine(args)) => examine(&args),
     }
 }
@@ -154,49 +151,6 @@ fn list(json: bool) -> Result<()> {
     output::put(Path::new("-"), &text)
 }
 
-fn phase(args: PhaseArgs) -> Result<()> {
-    let documents = Documents {
-        json: args.json,
-        csv: args.csv,
-        html: args.html,
-    };
-    documents.check(&[PathBuf::from(&args.machine)])?;
-    let machine = machines::find(&args.machine)?;
-    machines::check_threads(&machine, &[args.threads], 0)?;
-    let job = Job {
-        seed: args.seed,
-        placement: args.placement.into(),
-        ..Job::new(args.workload, args.threads)
-    };
-    let phase = Phase::of(machine, job, Tool::this())?;
-    documents.put(
-        &phase,
-        [export::json::pretty, export::csv::phase, export::html::render_phase],
-        export::table::phase,
-    )
-}
-
-fn validate(args: &ValidateArgs) -> Result<()> {
-    output::check_named(&[("--markdown", &args.markdown), ("--json", &args.json)], &[])?;
-    let report = validation::run();
-    output::put_all(
-        || export::table::validation(&report),
-        &[
-            (&args.markdown, &|| Ok(report.to_markdown())),
-            (&args.json, &|| export::json::pretty(&report)),
-        ],
-    )?;
-    let missed: Vec<String> = report.missed().map(|t| format!("{}: {}", t.machine, t.what)).collect();
-    let Some(first) = missed.first() else {
-        return Ok(());
-    };
-    Err(Error::check(format!(
-        "simulate validate: {} of {} targets missed, the first is {first}; see the report for the differences",
-        missed.len(),
-        report.targets.len()
-    )))
-}
-
 fn examine(args: &ExamineArgs) -> Result<()> {
     output::check_named(&[("--markdown", &args.markdown)], &[])?;
     let examination = exam::run();
@@ -205,11 +159,12 @@ fn examine(args: &ExamineArgs) -> Result<()> {
         &[(&args.markdown, &|| Ok(examination.to_markdown()))],
     )?;
     let kinds = examination.kinds();
-    let missed: Vec<&str> = kinds
-        .iter()
-        .filter(|kind| kind.is_met() == Some(false))
-        .map(|kind| kind.kind.name())
-        .collect();
+    let far = kinds.iter().filter(|kind| kind.is_met() == Some(false));
+    let mut missed: Vec<String> = far.map(|kind| kind.kind.name().to_owned()).collect();
+    let figures = examination.figures.iter().filter(|result| !result.is_met()).count();
+    if figures > 0 {
+        missed.push(format!("{figures} of {} figures", examination.figures.len()));
+    }
     if missed.is_empty() {
         return Ok(());
     }

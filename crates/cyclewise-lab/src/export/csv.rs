@@ -1,8 +1,7 @@
-//! CSV of simulated sweeps and phase diagrams.
+//! CSV of simulated sweeps.
 
 use crate::error::Result;
 use crate::record::simulation::Simulation;
-use crate::simulate::phase::Phase;
 pub(crate) use cyclewise_report::export::csv::*;
 
 const POINT: [&str; 27] = [
@@ -83,35 +82,6 @@ pub(crate) fn simulation(simulation: &Simulation) -> Result<String> {
         // Empty where nothing is known of the error.
         row.push(p.band.map(|band| band.factor.to_string()).unwrap_or_default());
         row.push(p.band.map(|band| band.rows.to_string()).unwrap_or_default());
-        writer.write_record(row).map_err(failed)?;
-    }
-    text(writer)
-}
-
-/// A phase diagram's cells.
-///
-/// # Errors
-/// Never for a simulated diagram.
-pub(crate) fn phase(phase: &Phase) -> Result<String> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let header = [
-        "hold",
-        "hold_cycles",
-        "overtakes",
-        "retries_per_success",
-        "jain",
-        "ns_per_op",
-    ];
-    writer.write_record(header).map_err(failed)?;
-    for c in phase.cells.iter().flatten() {
-        let row = [
-            c.hold.to_string(),
-            c.hold_cycles.to_string(),
-            c.overtakes.to_string(),
-            c.retries_per_success.to_string(),
-            c.jain.to_string(),
-            c.ns_per_op.to_string(),
-        ];
         writer.write_record(row).map_err(failed)?;
     }
     text(writer)

@@ -7,7 +7,6 @@ pub(crate) mod fit;
 pub(crate) mod join;
 pub(crate) mod lists;
 pub(crate) mod machines;
-pub mod phase;
 pub(crate) mod recommend;
 pub(crate) mod sweep;
 pub(crate) mod thread_pool;

@@ -20,7 +20,6 @@ fn write_the_pages() {
         ("records.html", several),
         ("compare.html", comparison),
         ("simulation.html", simulation::page()),
-        ("phase.html", simulation::phase_page()),
     ] {
         std::fs::write(dir.join(name), page).unwrap();
     }

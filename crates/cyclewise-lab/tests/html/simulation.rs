@@ -1,12 +1,10 @@
-//! The pages of simulated sweeps and phase diagrams, with invented data so that changes of the model do not affect them.
+//! The page of a simulated sweep, with invented data so that changes of the model do not affect them.
 
 use crate::content::text;
-use cyclewise_lab::export::html::{render_phase, render_simulation};
+use cyclewise_lab::export::html::render_simulation;
 use cyclewise_lab::record::Tool;
 use cyclewise_lab::record::simulation::{Point, SCHEMA, Simulation, Sweep};
-use cyclewise_lab::simulate::phase::Phase;
 use cyclewise_sim::machine::{HeldOut, Published};
-use cyclewise_sim::phase::Cell;
 use cyclewise_sim::{Job, Latencies, Machine, Outcome, Placement, Relax, Topology, Workload};
 
 fn tool() -> Tool {
@@ -118,37 +116,9 @@ pub(crate) fn page() -> String {
     render_simulation(&simulation(&[Some(15), Some(100), None])).unwrap()
 }
 
-pub(crate) fn phase_page() -> String {
-    let cells = [0u32, 4, 64].map(|overtakes| {
-        let cell = |hold: f64| Cell {
-            hold,
-            hold_cycles: (hold * 100.0) as u32,
-            overtakes,
-            retries_per_success: 25.0 / (1.0 + hold * 20.0 + f64::from(overtakes)),
-            jain: 1.0 / (1.0 + f64::from(overtakes)),
-            ns_per_op: 100.0,
-        };
-        [0.0, 0.5, 1.0, 4.0].map(cell).to_vec()
-    });
-    let phase = Phase {
-        schema: cyclewise_lab::simulate::phase::SCHEMA,
-        tool: tool(),
-        machine: machine(),
-        job: Job::new(Workload::CasLoop, 16),
-        band: None,
-        cells: cells.to_vec(),
-    };
-    render_phase(&phase).unwrap()
-}
-
 #[test]
 fn a_sweep_reads_as_it_should() {
     insta::assert_snapshot!(text(&page()));
-}
-
-#[test]
-fn a_phase_diagram_reads_as_it_should() {
-    insta::assert_snapshot!(text(&phase_page()));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Recommendations, phase diagrams and the validation.
+//! Recommendations and the examination.
 
 use super::*;
 
@@ -39,27 +39,6 @@ fn recommend_says_what_to_take_and_its_margin() {
 }
 
 #[test]
-fn a_phase_diagram_has_every_cell() {
-    let folder = Folder::new();
-    let (csv, html) = (folder.name("p.csv"), folder.name("p.html"));
-    let args = ["simulate", "phase", "--machine", "i7-6700hq", "--threads", "4"];
-    let table = printed(&[&args[..], &["--csv", &csv, "--html", &html]].concat());
-    assert!(table.contains("overtakes") && table.contains("itself has"), "{table}");
-    let json: serde_json::Value = serde_json::from_str(&printed(&[&args[..], &["--json", "-"]].concat())).unwrap();
-    assert_eq!(json["schema"], "cyclewise.phase/1");
-    let cells: usize = json["cells"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|row| row.as_array().unwrap().len())
-        .sum();
-    assert_eq!(folder.read("p.csv").lines().count(), cells + 1);
-    assert!(folder.read("p.html").contains("Retries per success"));
-    let (status, said) = refused(&["simulate", "phase", "--machine", "i7-6700hq", "--threads", "99"]);
-    assert!(status == 2 && said.contains("do not fit"), "{said}");
-}
-
-#[test]
 fn examine_ends_with_1_where_a_kind_is_further_off_than_asked_and_only_there() {
     let folder = Folder::new();
     let markdown = folder.name("e.md");
@@ -83,50 +62,6 @@ fn examine_ends_with_1_where_a_kind_is_further_off_than_asked_and_only_there() {
     );
     let to_stdout = cyclewise(&["simulate", "examine", "--markdown", "-"]);
     assert_eq!(text(&to_stdout.stdout), document);
-}
-
-#[test]
-fn validate_ends_with_1_where_a_target_is_missed_and_only_there() {
-    let folder = Folder::new();
-    let (markdown, json) = (folder.name("v.md"), folder.name("v.json"));
-    let output = cyclewise(&["simulate", "validate", "--markdown", &markdown, "--json", &json]);
-    let (table, said) = (text(&output.stdout), text(&output.stderr));
-    assert!(table.contains("targets met"), "{table}");
-    let missed = table.matches("MISSED").count();
-    assert_eq!(output.status.code(), Some(i32::from(missed > 0)), "{said}");
-    assert_eq!(missed > 0, said.contains(&format!("{missed} of ")), "{said}");
-    let report: serde_json::Value = serde_json::from_str(&folder.read("v.json")).unwrap();
-    assert!(!report["targets"].as_array().unwrap().is_empty());
-    assert!(folder.read("v.md").starts_with("# "));
-}
-
-/// The column `cyclewise` of the report's rows is a command, and its seeds give the row's mean.
-#[test]
-fn a_row_of_the_report_comes_out_of_the_command_beside_it() {
-    let report = include_str!("../../../cyclewise-sim/VALIDATION.md");
-    for row in [
-        "| i7-6700HQ | lock-ttas, pause | 4 |",
-        "| i5-1035G4 | lock-ticket | 3 |",
-        "| AWS Graviton2 | cas-loop | 16 |",
-    ] {
-        let line = report.lines().find(|line| line.starts_with(row)).expect(row);
-        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-        let (simulated, command) = (cells[5], cells[8].trim_matches('`'));
-        let mean: f64 = simulated.split(' ').next().unwrap().parse().expect(simulated);
-        let of_seed = |seed: u32| {
-            let seed = seed.to_string();
-            let args: Vec<&str> = command.split(' ').chain(["--seed", &seed, "--json", "-"]).collect();
-            let json: serde_json::Value = serde_json::from_str(&printed(&args)).unwrap();
-            let outcome = &json["points"][0]["outcome"];
-            assert!(
-                outcome["stationary"].is_boolean() && outcome["warm_up_ops"].as_u64() > Some(0),
-                "{outcome}"
-            );
-            outcome["ns_per_op"].as_f64().unwrap()
-        };
-        let found = (1..=5).map(of_seed).sum::<f64>() / 5.0;
-        assert!((found - mean).abs() <= 0.05 + 1e-9, "{command}: {found}, {simulated}");
-    }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! The first two parts were written down before anything was fitted or simulated for the examination; the third was added with the second
 //! set of machines, before they were simulated. data/README.md has what was changed later.
 //!
-//! 1. A machine that a file of `machines/` was fitted to before the examination, or whose contended rows VALIDATION.md had, is to
+//! 1. A machine that a file of `machines/` was fitted to before the examination, or whose contended rows the simulator had been compared with, is to
 //!    learn from: its rows were known when the model's laws were designed. [`SEEN`] lists them.
 //! 2. Any other machine goes by its name in `data/contended.toml`: the 64-bit FNV-1a hash of the name's bytes, mixed by the
 //!    finalizer of SplitMix64, because FNV's high bits depend little on the last bytes. If the highest bit is 0, the machine is to

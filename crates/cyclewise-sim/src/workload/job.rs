@@ -105,7 +105,7 @@ pub enum Length {
 }
 
 impl Length {
-    /// The length of every job that does not say otherwise: of sweeps, recommendations, and the validation.
+    /// The length of every job that does not say otherwise: of sweeps, recommendations, and figures of mails.
     pub const STEADY: Self = Self::Steady { most_per_thread: 2_000 };
 }
 

@@ -27,11 +27,7 @@ pub(in crate::command) enum SimulateCommand {
     },
     /// Make a machine file from a record of `run core-to-core`
     Fit(FitArgs),
-    /// Map retries per success over hold time and arbiter fairness
-    Phase(PhaseArgs),
-    /// Compare the simulator with published figures; exit 1 if one is out of range
-    Validate(ValidateArgs),
-    /// Predict published machines that the simulator did not learn from; exit 1 if an error exceeds its limit
+    /// Predict published machines that the simulator did not learn from, and figures of mails; exit 1 if an error exceeds its limit
     Examine(ExamineArgs),
 }
 
@@ -122,44 +118,6 @@ pub(in crate::command) struct FitArgs {
     /// Write the machine file here [default: stdout]
     #[arg(long, value_name = "FILE.toml")]
     pub(in crate::command) out: Option<PathBuf>,
-}
-
-#[derive(Args)]
-pub(in crate::command) struct PhaseArgs {
-    /// The machine whose hold and arbiter are varied: a name or a machine file
-    #[arg(long, value_name = "NAME|FILE", default_value = "thunderx2")]
-    pub(in crate::command) machine: String,
-    /// Workload to simulate
-    #[arg(long, value_name = "WORKLOAD", default_value = "cas-loop", value_parser = workload())]
-    pub(in crate::command) workload: Workload,
-    /// Number of threads
-    #[arg(long, value_name = "N", default_value_t = 28, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(in crate::command) threads: u32,
-    /// How threads are placed on CPUs
-    #[arg(long, value_name = "P", default_value = "spread")]
-    pub(in crate::command) placement: PlacementArg,
-    /// Seed of the model's random numbers
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(in crate::command) seed: u64,
-    /// Write the diagram as JSON; `-` writes it to stdout instead of the table
-    #[arg(long, value_name = "PATH")]
-    pub(in crate::command) json: Option<PathBuf>,
-    /// Write CSV, one line per cell
-    #[arg(long, value_name = "PATH")]
-    pub(in crate::command) csv: Option<PathBuf>,
-    /// Write the diagram as an HTML page
-    #[arg(long, value_name = "PATH")]
-    pub(in crate::command) html: Option<PathBuf>,
-}
-
-#[derive(Args)]
-pub(in crate::command) struct ValidateArgs {
-    /// Write the report as Markdown; `-` writes it to stdout instead of the table
-    #[arg(long, value_name = "PATH")]
-    pub(in crate::command) markdown: Option<PathBuf>,
-    /// Write the report as JSON; `-` writes it to stdout instead of the table
-    #[arg(long, value_name = "PATH")]
-    pub(in crate::command) json: Option<PathBuf>,
 }
 
 #[derive(Args)]

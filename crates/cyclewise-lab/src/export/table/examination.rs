@@ -2,10 +2,11 @@
 
 use super::grid::{green, red, table};
 use crate::number::significant;
+use cyclewise_sim::exam::figures::FigureResult;
 use cyclewise_sim::exam::{ExamRow, Examination, KindResult};
 use std::fmt::Write;
 
-/// Each kind against what is asked, then the rows.
+/// Each kind against what is asked, then the rows, then figures of mails and papers.
 pub(crate) fn examination(examination: &Examination) -> String {
     let kinds = examination.kinds();
     let header = [
@@ -31,13 +32,18 @@ pub(crate) fn examination(examination: &Examination) -> String {
     ];
     let rows = examination.rows.iter().map(row);
     let _ = writeln!(out, "{}", table(&header, rows, 2));
+    let header = ["machine", "figure", "", "", "simulated", "range"];
+    let figures = examination.figures.iter();
+    let _ = writeln!(out, "{}", table(&header, figures.clone().map(figure), 4));
+    let figures_met = figures.filter(|result| result.is_met()).count();
     let met = kinds.iter().filter(|kind| kind.is_met() == Some(true)).count();
     let refused: usize = kinds.iter().map(|kind| kind.refused).sum();
     let _ = writeln!(
         out,
-        "{met} of {} kinds as near as asked; {refused} of {} rows refused; ns per operation",
+        "{met} of {} kinds as near as asked; {refused} of {} rows refused; ns per operation; {figures_met} of {} figures met",
         kinds.len(),
-        examination.rows.len()
+        examination.rows.len(),
+        examination.figures.len()
     );
     out
 }
@@ -82,4 +88,25 @@ fn row(row: &ExamRow) -> Vec<String> {
         _ => cells.extend(["refused", "", "", ""].map(str::to_owned)),
     }
     cells
+}
+
+fn figure(result: &FigureResult) -> Vec<String> {
+    let figure = &result.figure;
+    let (style, word) = match result.is_met() {
+        true => (green(), "met"),
+        false => (red(), "MISSED"),
+    };
+    let end = |x: f64| match x.is_finite() {
+        true => significant(x, 3),
+        false => "…".to_owned(),
+    };
+    let (least, most) = figure.range;
+    vec![
+        figure.machine.clone(),
+        figure.what.clone(),
+        format!("{style}{word}{style:#}"),
+        figure.role.name().to_owned(),
+        significant(result.simulated(), 3),
+        format!("{} to {} {}", end(least), end(most), figure.quantity.unit()),
+    ]
 }

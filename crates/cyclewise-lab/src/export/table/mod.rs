@@ -2,13 +2,11 @@
 
 mod examination;
 mod list;
-mod phase;
 mod recommendation;
 mod simulation;
 
 pub(crate) use cyclewise_report::export::table::*;
 pub(crate) use examination::examination;
 pub(crate) use list::{experiments, verification};
-pub(crate) use phase::{phase, validation};
 pub(crate) use recommendation::recommendation;
 pub(crate) use simulation::{simulated, simulation};

@@ -78,7 +78,6 @@ fn a_browser_shows_curves_and_heat_maps_on_a_desktop_and_on_a_phone() {
     for width in [DESKTOP, PHONE] {
         // No sample is drawn: lines and cells are what has a colour.
         check(&chromium, &crate::simulation::page(), width, 0).unwrap();
-        check(&chromium, &crate::simulation::phase_page(), width, 0).unwrap();
     }
 }
 

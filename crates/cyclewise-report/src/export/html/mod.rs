@@ -1,5 +1,4 @@
-//! The report: a self-contained HTML page of records, a comparison, a fleet, a program's locked instructions, a sweep or a phase
-//! diagram.
+//! The report: a self-contained HTML page of records, a comparison, a fleet, a program's locked instructions or a sweep.
 //!
 //! # Invariants
 //! 1. The page loads nothing (no script, font or image), and its content security policy forbids it.
