@@ -16,9 +16,8 @@ mod mangled;
 #[cfg(test)]
 mod names_in_reports;
 pub mod record;
-pub mod simulate;
 pub mod sys;
 mod verify;
 
 pub use cyclewise_bench::{error, runner, stats};
-use cyclewise_report::{compare, limits, number};
+use cyclewise_report::{compare, limits};

@@ -3,9 +3,9 @@
 use crate::export::{self, json};
 use crate::machine::doctor::{self, Inputs};
 use crate::machine::fake::Tree;
-use crate::mangle::{Owes, hold, one};
+use crate::mangle::{Owes, hold};
 use crate::record::fleet::{Document, Fault, Names, lines};
-use crate::record::simulation::{PointReader, testing};
+use crate::record::simulation::testing;
 use crate::record::{self, Record, Tool, plan};
 use crate::{compare, error::Error};
 
@@ -112,45 +112,6 @@ fn joined_fleets() {
         }
         Ok(read)
     });
-}
-
-#[test]
-fn simulations_and_their_shards() {
-    let sweep = testing::sweep(&[1, 2]);
-    let texts = [None, testing::by_cost(2, 3)].map(|shard| {
-        let document = record::simulation::Simulation {
-            tool: tool(),
-            ..testing::document(&sweep, shard)
-        };
-        json::simulation(&document).unwrap()
-    });
-    hold(&texts.each_ref().map(|text| text.as_bytes()), printed(), |bytes| {
-        let streamed = PointReader::new(bytes)
-            .and_then(|mut reader| reader.check())
-            .map_err(problem);
-        let simulation = record::simulation::from_str("f", text(bytes)?).map_err(why)?;
-        let _ = (export::csv::simulation(&simulation), json::simulation(&simulation));
-        let table = export::table::simulation(&simulation);
-        Ok((table, streamed.is_ok()))
-    });
-}
-
-#[test]
-fn a_short_text_of_many_points_makes_no_list_of_them() {
-    let mut sweep = testing::sweep(&(1..=2000).collect::<Vec<_>>());
-    sweep.retry_limits = (1..50).map(Some).collect();
-    sweep.relax = vec![sweep.relax[0]; 40];
-    assert!(sweep.points() > 4_000_000);
-    let simulation = record::simulation::Simulation {
-        points: Vec::new(),
-        sweep,
-        ..testing::document(&testing::sweep(&[1]), None)
-    };
-    let text = json::simulation(&simulation).unwrap();
-    let read = one(text.as_bytes(), &Owes::default(), &|bytes| {
-        record::simulation::from_str("f", std::str::from_utf8(bytes).unwrap()).map_err(why)
-    });
-    assert_eq!(read, Ok(None));
 }
 
 #[test]

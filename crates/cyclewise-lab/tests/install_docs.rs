@@ -125,9 +125,6 @@ fn bash_offers_subcommands_options_and_names() {
         ("cyclewise run --qu", &["--quick"]),
         ("cyclewise run --quick lock-p", &["lock-prefix", "lock-prefix-ring0"]),
         ("cyclewise run --test ", &["median", "welch"]),
-        ("cyclewise simulate lockref --machine thund", &["thunderx2"]),
-        ("cyclewise recommend --machine thund", &["thunderx2"]),
-        ("cyclewise simulate ex", &["examine"]),
         ("cyclewise completions ", &["bash", "fish", "zsh"]),
         // The lab's own, which no help shows.
         ("cyclewise run --run-", &[]),
@@ -193,7 +190,7 @@ fn an_option_that_is_not_offered_is_noticed() {
 }
 
 /// Subcommands that are programs of other packages.
-const OTHER_PROGRAMS: &[&str] = &["cyclewise-locks"];
+const OTHER_PROGRAMS: &[&str] = &["cyclewise-locks", "cyclewise-simulate", "cyclewise-recommend"];
 
 /// The words of `cyclewise-simulate-fit`. One name has a dash of its own.
 fn subcommand_of(page: &str) -> Vec<&str> {

@@ -14,19 +14,30 @@
 //! let outcome = simulate(&machine, &Job::new(Workload::FetchAdd, 4)).unwrap();
 //! assert!(outcome.ns_per_op > 0.0);
 //! ```
-#![forbid(unsafe_code)]
+#![cfg_attr(not(test), forbid(unsafe_code))]
 
 pub mod band;
+pub mod command;
 mod engine;
 mod error;
 pub mod exam;
+pub mod export;
 pub mod fit;
+mod from_record;
 pub mod machine;
+#[cfg(test)]
+#[path = "../../../fuzz/mangle.rs"]
+mod mangle;
+#[cfg(test)]
+mod mangled;
 mod outcome;
 mod placement;
 mod programs;
+mod recommend;
+pub mod record;
 mod run;
 mod stats;
+mod sweep;
 mod workload;
 
 pub use error::Error;

@@ -1,10 +1,8 @@
 //! The command line's definition.
 
 mod fleet;
-mod simulate;
 
 pub(super) use fleet::{FleetArgs, FleetCommand, FleetReportArgs, JoinArgs, PlanArgs};
-pub(super) use simulate::{ExamineArgs, FitArgs, RecommendArgs, SimulateArgs, SimulateCommand, SweepArgs};
 
 use crate::compare::FailOn;
 use crate::record::Estimator;
@@ -99,9 +97,24 @@ pub(super) enum Command {
         words: Vec<OsString>,
     },
     /// Simulate contended cache lines on other machines
-    Simulate(SimulateArgs),
+    ///
+    /// Starts the program `cyclewise-sim`, beside this one or in PATH, with the same words: `cyclewise simulate --help` prints its options.
+    /// Exit status 3: it is not there.
+    #[command(disable_help_flag = true)]
+    Simulate {
+        /// Options and arguments
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
+        words: Vec<OsString>,
+    },
     /// Recommend a retry limit, relax policy and primitive for a machine, by simulation
-    Recommend(RecommendArgs),
+    ///
+    /// Starts the program `cyclewise-sim` as `simulate` does.
+    #[command(disable_help_flag = true)]
+    Recommend {
+        /// Options and arguments
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
+        words: Vec<OsString>,
+    },
     /// Run on many machines and compare them, on Slurm or over ssh
     Fleet(FleetArgs),
     /// Check the project's guarantees on this machine; exit 1 if one is broken

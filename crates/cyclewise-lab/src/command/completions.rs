@@ -1,6 +1,6 @@
 //! `cyclewise completions`: what a shell offers after TAB.
 //!
-//! The definition of the command line has the options. Experiments and machines are names that only this program knows, so
+//! The definition of the command line has the options. Experiments are names that only this program knows, so
 //! they are added here as values; the command line itself also takes what is not among them, and says what is nearest.
 
 use super::cli::{Cli, Shell};
@@ -10,7 +10,6 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, CommandFactory, ValueHint};
 use clap_complete::aot;
 use cyclewise_report::files::output;
-use cyclewise_sim::Machine;
 use std::path::Path;
 
 /// The program, as it is typed.
@@ -57,18 +56,11 @@ fn hidden(definition: &Command) -> impl Iterator<Item = String> {
 /// The command line, with the values that can be named.
 fn definition() -> Command {
     let experiments = || PossibleValuesParser::new(ALL.iter().map(|experiment| experiment.name));
-    // A machine may also be a file, which bash offers where no name fits.
-    let machines = |arg: Arg| {
-        let names = Machine::presets().map(|preset| preset.name);
-        arg.value_parser(PossibleValuesParser::new(names))
-    };
     let commands = |arg: Arg| arg.value_hint(ValueHint::CommandString);
     shown(&Cli::command())
         .mut_subcommand("run", |run| {
             run.mut_arg("experiments", |arg| arg.value_parser(experiments()))
         })
-        .mut_subcommand("simulate", |simulate| simulate.mut_arg("machines", machines))
-        .mut_subcommand("recommend", |recommend| recommend.mut_arg("machine", machines))
         .mut_subcommand("time", |time| {
             time.mut_arg("commands", commands).mut_arg("prepare", commands)
         })

@@ -1,10 +1,10 @@
 //! `cyclewise limits`: each primitive against its lower bound and best competitor, per machine.
 
 use super::cli::LimitsArgs;
-use super::progress::tell;
 use crate::error::{Error, Result};
 use crate::{export, limits, record};
 use cyclewise_report::files::output;
+use cyclewise_report::files::output::tell;
 use std::path::Path;
 
 pub(super) fn limits(args: &LimitsArgs) -> Result<()> {

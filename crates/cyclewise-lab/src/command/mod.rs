@@ -6,7 +6,6 @@ mod compare;
 mod completions;
 mod cpu_choice;
 mod doctor;
-mod fit;
 mod fleet;
 mod install_docs;
 mod limits;
@@ -14,15 +13,12 @@ mod list;
 mod manual;
 mod missing;
 mod product;
-mod progress;
-mod recommend;
 mod record_files;
 mod report;
 mod run;
 mod run_once;
 mod runs;
 mod session;
-mod simulate;
 mod time;
 mod verify;
 
@@ -31,6 +27,7 @@ use crate::experiment::elided;
 use crate::sys::file_size;
 use clap::Parser;
 use cyclewise::error::Refusal;
+use cyclewise_report::files::output::tell;
 use std::process::ExitCode;
 
 /// Parses and runs the command line; returns the exit status (see [`Status`](crate::error::Status)).
@@ -52,7 +49,7 @@ pub fn main(single: std::result::Result<(), Refusal>) -> ExitCode {
 
 /// Says why, and gives the exit status.
 fn failed(error: &Error) -> ExitCode {
-    progress::tell(&format!("cyclewise: {error}"));
+    tell(&format!("cyclewise: {error}"));
     ExitCode::from(error.status as u8)
 }
 
@@ -78,8 +75,7 @@ fn dispatch(command: cli::Command) -> Result<ExitCode> {
             wide,
             lines as usize,
         ),
-        cli::Command::Simulate(args) => simulate::simulate(args),
-        cli::Command::Recommend(args) => recommend::recommend(&args),
+        cli::Command::Simulate { .. } | cli::Command::Recommend { .. } => return Err(product::not_first()),
         cli::Command::Fleet(args) => fleet::fleet(&args),
         cli::Command::Time(args) => time::time(&args),
         cli::Command::Verify(args) => verify::verify(&args),

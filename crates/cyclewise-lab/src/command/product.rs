@@ -21,14 +21,29 @@ struct Product {
 }
 
 /// The subcommands of other programs.
-const PRODUCTS: &[Product] = &[Product {
-    subcommand: "locks",
-    program: LOCKS,
-    takes_the_word: false,
-}];
+const PRODUCTS: &[Product] = &[
+    Product {
+        subcommand: "locks",
+        program: LOCKS,
+        takes_the_word: false,
+    },
+    Product {
+        subcommand: "simulate",
+        program: SIM,
+        takes_the_word: true,
+    },
+    Product {
+        subcommand: "recommend",
+        program: SIM,
+        takes_the_word: true,
+    },
+];
 
 /// What counts a program's locked instructions, and reads its own documents.
 pub(super) const LOCKS: &str = "cyclewise-locks";
+
+/// The simulator, which also reports on its own documents.
+pub(super) const SIM: &str = "cyclewise-sim";
 
 /// Becomes another program, if the command line (with this program's name) names one of its subcommands; `None` if it does not.
 pub(super) fn start(words: impl Iterator<Item = OsString>) -> Option<Error> {

@@ -1,10 +1,9 @@
-//! `cyclewise report`: prints records or a program's locked instructions or writes them as an HTML page, or joins the shards of
-//! a simulation.
+//! `cyclewise report`: prints records or a program's locked instructions or writes them as an HTML page. Shards of a simulation are
+//! `cyclewise-sim`'s.
 
 use super::product;
 use crate::error::{Error, Result};
-use crate::record::{self, simulation};
-use crate::simulate::join;
+use crate::record;
 use crate::{experiment, export};
 use cyclewise_report::files::output::{self, Documents};
 use std::ffi::OsString;
@@ -28,14 +27,24 @@ pub(super) fn report(files: &[PathBuf], documents: &Documents, wide: bool, lines
             "{simulation} is a simulation and {record} is not; run `report` separately for simulations and for records"
         )));
     }
-    let parse = |(name, text): (String, String)| {
-        let simulation = simulation::from_str(&name, &text)?;
-        Ok((name, simulation))
+    Err(product::become_program(product::SIM, words(files, documents)))
+}
+
+/// The arguments by which the simulator's own `report` does the same.
+fn words(files: &[PathBuf], documents: &Documents) -> Vec<OsString> {
+    let Documents { json, csv, html } = documents;
+    let named = [("--json", json), ("--csv", csv), ("--html", html)];
+    let option = |(option, path): (&str, &Option<PathBuf>)| {
+        let path = path.as_ref()?;
+        Some([OsString::from(option), path.clone().into()])
     };
-    super::simulate::write(
-        &join::join(texts.into_iter().map(parse).collect::<Result<Vec<_>>>()?)?,
-        documents,
-    )
+    let options = named.into_iter().filter_map(option).flatten();
+    let files = files.iter().map(|file| file.clone().into());
+    let files = std::iter::once(OsString::from("--")).chain(files);
+    std::iter::once(OsString::from("report"))
+        .chain(options)
+        .chain(files)
+        .collect()
 }
 
 /// What programs pay for atomics: by the program that counts them.

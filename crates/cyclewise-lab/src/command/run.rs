@@ -1,13 +1,13 @@
 //! `cyclewise run`: measures experiments once or in several processes, prints the table, writes the record and the report.
 
 use super::cli::RunArgs;
-use super::progress::tell;
 use super::{anonymous, missing, record_files, run_once, runs};
 use crate::error::{Error, Result};
 use crate::experiment::{self, Definition};
 use crate::export;
 use crate::sys::interrupt;
 use cyclewise_report::files::output;
+use cyclewise_report::files::output::tell;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;

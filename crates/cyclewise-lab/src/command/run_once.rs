@@ -3,13 +3,13 @@
 use super::cli::RunArgs;
 use super::cpu_choice::CpuChoice;
 use super::missing;
-use super::progress::Reporter;
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::experiment::{Definition, Mode, Options};
 use crate::record::{Experiment, Missing, Record};
 use crate::runner::{self, Budget, Guards, Measurement, Runner};
 use crate::sys::interrupt;
+use cyclewise_report::files::progress::Reporter;
 use std::time::{Duration, Instant};
 
 /// The counter's rate is measured this long before the first sample; the record has the rate over the whole run.
@@ -22,7 +22,7 @@ const FIRST_RATE: Duration = Duration::from_millis(50);
 pub(super) fn measure(args: &RunArgs, chosen: &[&Definition]) -> Result<Record> {
     let choice = CpuChoice::new(args.cpu)?;
     let options = options(args, &choice.allowed);
-    let reporter = Reporter::new();
+    let reporter = Reporter::on_stderr();
     reporter.say(&format!("pinned to {}", choice.why));
     let mut session = Session::begin(args.common.seed, args.common.test.into(), Some(choice.cpu));
     let tsc_hz = runner::tick_rate(FIRST_RATE);

@@ -6,7 +6,6 @@
 
 use super::cli::{Common, RunArgs};
 use super::missing;
-use super::progress::tell;
 use super::session;
 use crate::compare;
 use crate::error::{Error, Result};
@@ -14,6 +13,7 @@ use crate::experiment::Definition;
 use crate::record::{self, Missing, Record};
 use crate::sys::{interrupt, memfd, process};
 use clap::ValueEnum as _;
+use cyclewise_report::files::output::tell;
 use std::ffi::OsString;
 use std::io::{self, Read, Seek};
 use std::os::unix::process::CommandExt;

@@ -3,7 +3,6 @@
 use super::anonymous;
 use super::cli::TimeArgs;
 use super::cpu_choice::CpuChoice;
-use super::progress::Reporter;
 use super::record_files;
 use super::session::Session;
 use crate::error::{Error, Result};
@@ -12,6 +11,7 @@ use crate::export;
 use crate::record::{Missing, Unit};
 use crate::runner::{self, Budget, Guards, Heading, Runner};
 use cyclewise_report::files::output;
+use cyclewise_report::files::progress::Reporter;
 use std::time::Duration;
 
 const HEADING: Heading<'static> = Heading {
@@ -34,7 +34,7 @@ pub(super) fn time(args: &TimeArgs) -> Result<()> {
     };
     let mut setup = time::setup(&args.commands, &options)?;
     let choice = CpuChoice::any()?;
-    let reporter = Reporter::new();
+    let reporter = Reporter::on_stderr();
     let mut session = Session::begin(args.common.seed, args.common.test.into(), None);
     let runner = Runner {
         cpu: choice.cpu,

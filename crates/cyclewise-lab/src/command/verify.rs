@@ -4,17 +4,17 @@ use super::cli::{VerifyArgs, What};
 use super::cpu_choice::CpuChoice;
 use cyclewise_report::files::output;
 
-use super::progress::Reporter;
 use crate::error::{Error, Result};
 use crate::export;
 use crate::runner::{self, Progress, Runner};
 use crate::verify::{Verification, clock, lab, patch, percpu, refs};
+use cyclewise_report::files::progress::Reporter;
 
 use std::time::Duration;
 
 pub(super) fn verify(args: &VerifyArgs) -> Result<()> {
     output::check_named(&[("--json", &args.json)], &[])?;
-    let reporter = Reporter::new();
+    let reporter = Reporter::on_stderr();
     let time = Duration::from_secs(args.seconds.into());
     if args.cpu.is_some() {
         reject_cpu(args.what)?;

@@ -1,6 +1,6 @@
 //! The record, and what other commands write.
 
 pub mod plan;
-pub mod simulation;
 
 pub use cyclewise_bench::record::*;
+pub use cyclewise_sim::record as simulation;

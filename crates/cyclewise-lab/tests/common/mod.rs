@@ -4,12 +4,18 @@
 
 #[path = "../../../cyclewise-locks/tests/common/signals.rs"]
 mod signals;
+mod simulator;
+
+pub use simulator::simulator;
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
 /// The command with these arguments, with signals as at a terminal.
 pub fn command(args: &[&str]) -> Command {
+    if matches!(args.first(), Some(&("simulate" | "recommend"))) {
+        simulator();
+    }
     signals::with_default_signals(Command::new(env!("CARGO_BIN_EXE_cyclewise")).args(args))
 }
 

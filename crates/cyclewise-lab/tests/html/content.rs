@@ -125,7 +125,6 @@ fn the_page_asks_for_nothing_from_elsewhere() {
     for page in [
         page(&[fixtures::record(1, 50)]),
         render_comparison(&fixtures::comparison()).unwrap(),
-        crate::simulation::page(),
     ] {
         assert!(page.contains("default-src 'none'; style-src 'unsafe-inline'; img-src data:"));
         for external in ["http:", "https:", "//", "src=", "@import", "<script", "<link", "url(\""] {

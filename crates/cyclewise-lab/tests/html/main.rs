@@ -3,7 +3,6 @@
 mod browser;
 mod content;
 mod fixtures;
-mod simulation;
 
 use cyclewise_lab::export::html::{render, render_comparison};
 
@@ -19,7 +18,6 @@ fn write_the_pages() {
         ("run.html", one),
         ("records.html", several),
         ("compare.html", comparison),
-        ("simulation.html", simulation::page()),
     ] {
         std::fs::write(dir.join(name), page).unwrap();
     }

@@ -5,13 +5,13 @@ mod sweep;
 mod target;
 
 use crate::command::cli::JoinArgs;
-use crate::command::progress::tell;
 use crate::error::{Error, Result};
 use crate::export::job::command_line;
 use crate::fleet;
 use crate::record::fleet::{Problem, ProblemKind};
 use crate::record::plan::{self, FILE, Plan, Work};
 use cyclewise_report::files::output;
+use cyclewise_report::files::output::tell;
 use std::io::ErrorKind;
 use std::path::Path;
 

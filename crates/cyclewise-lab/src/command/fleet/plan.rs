@@ -3,13 +3,13 @@
 use super::planned::{self, KEY, Kind, MACHINES, Planned};
 use super::sbatch;
 use crate::command::cli::PlanArgs;
-use crate::command::progress::tell;
 use crate::error::{Error, Result};
 use crate::export::job::{self, Launch, command_line};
 use crate::record::Tool;
 use crate::record::plan::{FILE, Plan, SCHEMA, Work};
 use crate::record::simulation::ShardBy;
 use cyclewise_report::files::output;
+use cyclewise_report::files::output::tell;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};

@@ -1,12 +1,12 @@
 //! The command that a job is planned for: parsed by the definition that will parse it on the nodes.
 
-use crate::command::cli::{Cli, Command, RunArgs, SimulateArgs};
-use crate::command::{anonymous, simulate};
+use crate::command::anonymous;
+use crate::command::cli::{Cli, Command, RunArgs};
 use crate::error::{Error, Result};
 use crate::experiment;
 use crate::record::simulation::Sweep;
-use crate::simulate::machines::{self, Source};
 use clap::Parser;
+use cyclewise_sim::command::{cannot_be_run, planned_sweep};
 
 /// A planned command.
 pub(super) struct Planned {
@@ -35,8 +35,10 @@ pub(super) const KEY: &str = "anonymous.key";
 /// # Errors
 /// Exit 2: it is not `simulate` or `run`, has wrong arguments, or names an output.
 pub(super) fn parse(words: &[String]) -> Result<Planned> {
+    if words.first().is_some_and(|word| word == "simulate") {
+        return sweep(words);
+    }
     match command(words)? {
-        Command::Simulate(args) => sweep(words, args),
         Command::Run(args) => records(words, &args),
         _ => Err(Error::usage(format!(
             "fleet plan: a job is made of `simulate …` or `run …`, not of {:?}",
@@ -49,56 +51,27 @@ fn command(words: &[String]) -> Result<Command> {
     let argv = std::iter::once("cyclewise").chain(words.iter().map(String::as_str));
     match Cli::try_parse_from(argv) {
         Ok(cli) => Ok(cli.command),
-        Err(e) => {
-            let text = e.to_string();
-            // clap's message ends where its usage begins; the names of missing arguments have lines of their own.
-            let lines = text.lines().map(str::trim);
-            let what: Vec<&str> = lines
-                .take_while(|l| !l.starts_with("Usage:") && !l.is_empty())
-                .collect();
-            let what = what.join(" ");
-            let what = what.strip_prefix("error: ").unwrap_or(&what);
-            Err(Error::usage(format!("fleet plan: the planned command cannot be run: {what}")).in_one_line())
-        }
+        Err(error) => Err(cannot_be_run(&error)),
     }
 }
 
-fn sweep(words: &[String], args: SimulateArgs) -> Result<Planned> {
-    if args.command.is_some() {
-        return Err(Error::usage(
-            "fleet plan: only a sweep can be planned, `simulate WORKLOAD… --machine NAME …`, not its subcommands",
-        ));
-    }
-    let args = args.sweep;
-    let ours = [
-        ("--json", args.json.is_some()),
-        ("--csv", args.csv.is_some()),
-        ("--html", args.html.is_some()),
-        ("--shard", args.shard.is_some()),
-        ("--if-missing", args.if_missing),
-    ];
-    refuse_ours(&ours)?;
-    let mut names = Vec::new();
-    let mut copies = Vec::new();
-    let mut found = Vec::new();
-    for name in &args.machines {
-        match machines::source(name)? {
-            Source::Preset(machine) => {
-                found.push(machine);
-                names.push(name.clone());
+fn sweep(words: &[String]) -> Result<Planned> {
+    let planned = planned_sweep(words)?;
+    refuse_ours(&planned.outputs)?;
+    let (mut names, mut copies) = (Vec::new(), Vec::new());
+    for (name, file) in planned.machines {
+        names.push(match file {
+            None => name,
+            Some(text) => {
+                let copy = format!("{MACHINES}/{}-{}.toml", copies.len() + 1, plain(&name));
+                copies.push((copy.clone(), text));
+                copy
             }
-            Source::File { machine, text } => {
-                let copy = format!("{MACHINES}/{}-{}.toml", copies.len() + 1, plain(&machine.name));
-                found.push(machine);
-                names.push(copy.clone());
-                copies.push((copy, text));
-            }
-        }
+        });
     }
-    let sweep = simulate::sweep(&args, found)?;
     Ok(Planned {
         words: with_values(words, "--machine", names),
-        kind: Kind::Sweep(Box::new(sweep)),
+        kind: Kind::Sweep(Box::new(planned.sweep)),
         machine_files: copies,
         key: None,
     })

@@ -1,11 +1,12 @@
 //! `cyclewise fleet report`.
 
 use crate::command::cli::FleetReportArgs;
-use crate::command::progress::{Reporter, tell};
 use crate::error::{Error, Result};
 use crate::export;
 use crate::fleet::{self, Settings};
 use cyclewise_report::files::output;
+use cyclewise_report::files::output::tell;
+use cyclewise_report::files::progress::Reporter;
 use std::io;
 
 pub(super) fn report(args: &FleetReportArgs) -> Result<()> {

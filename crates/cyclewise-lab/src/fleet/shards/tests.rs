@@ -1,8 +1,8 @@
 //! What a survey says of each kind of file, in any order, and the merge of what it found.
 
 use super::*;
-use crate::export::json;
 use crate::record::simulation::testing::{by_cost, document, sweep};
+use cyclewise_sim::export::json;
 use std::fs;
 use tempfile::TempDir;
 

@@ -73,15 +73,6 @@ fn a_browser_shows_a_comparison_on_a_phone() {
 }
 
 #[test]
-fn a_browser_shows_curves_and_heat_maps_on_a_desktop_and_on_a_phone() {
-    let Some(chromium) = Chromium::find() else { return };
-    for width in [DESKTOP, PHONE] {
-        // No sample is drawn: lines and cells are what has a colour.
-        check(&chromium, &crate::simulation::page(), width, 0).unwrap();
-    }
-}
-
-#[test]
 fn broken_pages_are_caught() {
     let Some(chromium) = Chromium::find() else { return };
     let (page, samples) = page();

@@ -205,6 +205,13 @@ pub fn wrapped(text: &str, look: Look, before: usize, indent: usize) -> String {
     out
 }
 
+/// Aligns a column to the left, as words are.
+pub fn left(table: &mut Table, column: usize) {
+    if let Some(column) = table.column_mut(column) {
+        column.set_cell_alignment(CellAlignment::Left);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

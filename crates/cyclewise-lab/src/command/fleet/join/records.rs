@@ -2,13 +2,13 @@
 
 use super::{folder_word, named, problem, say, target};
 use crate::command::cli::JoinArgs;
-use crate::command::progress::Reporter;
 use crate::error::{Error, Result};
 use crate::export::job::command_line;
 use crate::fleet::{self, Joined};
 use crate::record::fleet::ProblemKind;
 use crate::record::plan::{Plan, Work};
 use cyclewise_report::files::output;
+use cyclewise_report::files::progress::Reporter;
 use std::path::Path;
 
 pub(super) fn join(args: &JoinArgs, plan: Option<&Plan>) -> Result<()> {

@@ -4,11 +4,11 @@ use super::{folder_word, named, problem, say, target};
 use crate::command::cli::JoinArgs;
 use crate::error::{Error, Result};
 use crate::export::job::{LAST_OF_ARRAY, command_line};
-use crate::export::json;
 use crate::fleet;
 use crate::fleet::shards::{self, Survey};
 use crate::record::plan::Plan;
 use cyclewise_report::files::output;
+use cyclewise_sim::export::json;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 

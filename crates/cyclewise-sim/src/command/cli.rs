@@ -1,0 +1,245 @@
+//! The command line's definition.
+
+use super::lists::{self, Counts, Limits, Relaxes, ShardNumber};
+use crate::record::{Shard, ShardBy};
+use crate::{Placement, Start, Workload};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Simulate contended cache lines on other machines
+#[derive(Parser)]
+#[command(
+    name = "cyclewise-sim",
+    version,
+    about,
+    after_help = "Exit status: 0 success, 1 a check failed, 2 usage error, 3 an output could not be written."
+)]
+pub(super) struct Cli {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// Simulate contended cache lines on other machines
+    Simulate(SimulateArgs),
+    /// Recommend a retry limit, relax policy and primitive for a machine, by simulation
+    Recommend(RecommendArgs),
+    /// Print a simulation or write its HTML page, or join the shards of one
+    Report {
+        /// All shards written by `simulate --json`
+        #[arg(required = true, value_name = "SIMULATION.json")]
+        simulations: Vec<PathBuf>,
+        /// Write the HTML page here, instead of printing tables
+        #[arg(long, value_name = "PATH")]
+        html: Option<PathBuf>,
+        /// Write the joined shards; `-` is stdout
+        #[arg(long, value_name = "PATH")]
+        json: Option<PathBuf>,
+        /// Write the joined shards as CSV
+        #[arg(long, value_name = "PATH")]
+        csv: Option<PathBuf>,
+    },
+}
+
+/// A sweep, or a subcommand.
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(super) struct SimulateArgs {
+    #[command(subcommand)]
+    pub(super) command: Option<SimulateCommand>,
+    #[command(flatten)]
+    pub(super) sweep: SweepArgs,
+}
+
+#[derive(Subcommand)]
+pub(super) enum SimulateCommand {
+    /// List the workloads and the machines
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make a machine file from a record of `run core-to-core`
+    Fit(FitArgs),
+    /// Predict published machines that the simulator did not learn from, and figures of mails; exit 1 if an error exceeds its limit
+    Examine(ExamineArgs),
+}
+
+#[derive(Args)]
+pub(super) struct SweepArgs {
+    /// Workloads to simulate (see `simulate list`)
+    #[arg(required = true, value_name = "WORKLOAD", value_parser = workload())]
+    pub(super) workloads: Vec<Workload>,
+    /// Name of a machine (see `simulate list`), or a machine file
+    #[arg(long = "machine", required = true, value_name = "NAME|FILE")]
+    pub(super) machines: Vec<String>,
+    /// Thread counts: 1,2,4 or 1..224 or 1..224:8 [default: powers of two, up to all CPUs]
+    #[arg(long, value_name = "LIST", value_parser = lists::counts)]
+    pub(super) threads: Option<Counts>,
+    /// Failed tries after which a lockref takes its lock; `none` for no limit
+    #[arg(long, value_name = "LIST", value_parser = lists::limits, default_value = "100")]
+    pub(super) retry_limit: Limits,
+    /// Relax policy between tries: none, pause (one), exponential (up to 64 pauses) or exponential:MAX
+    #[arg(long, value_name = "LIST", value_parser = lists::relaxes, default_value = "none")]
+    pub(super) relax: Relaxes,
+    /// Work inside a critical section, or while holding a reference, in core cycles
+    #[arg(long, value_name = "CYCLES", default_value_t = 0)]
+    pub(super) critical: u32,
+    /// Work between two operations, in core cycles [default: the workload's own: 5000 of open-read-close, 0 of the others]
+    #[arg(long, value_name = "CYCLES")]
+    pub(super) parallel: Option<u32>,
+    /// How threads are placed on CPUs
+    #[arg(long, value_name = "P", default_value = "compact")]
+    pub(super) placement: PlacementArg,
+    /// How threads begin
+    #[arg(long, value_name = "S", default_value = "scattered")]
+    pub(super) start: StartArg,
+    /// Extra threads that only read the line
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) readers: u32,
+    /// Seed of the model's random numbers
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(super) seed: u64,
+    /// Operations measured at each point [default: until throughput is stationary]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub(super) ops: Option<u64>,
+    /// Write the sweep as JSON (cyclewise.simulation/1); `-` writes it to stdout instead of the table
+    #[arg(long, value_name = "PATH")]
+    pub(super) json: Option<PathBuf>,
+    /// Write CSV, one line per point, times in ns
+    #[arg(long, value_name = "PATH")]
+    pub(super) csv: Option<PathBuf>,
+    /// Write curves and tables as an HTML page
+    #[arg(long, value_name = "PATH")]
+    pub(super) html: Option<PathBuf>,
+    /// Compute only shard I of N; `report` and `fleet join` join the shards
+    #[arg(long, value_name = "I/N", value_parser = lists::shard)]
+    pub(super) shard: Option<ShardNumber>,
+    /// How points are assigned to shards
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = ShardByArg::Index, requires = "shard")]
+    pub(super) shard_by: ShardByArg,
+    /// Do nothing if the file of --json has the whole result already, written by this version
+    #[arg(long, requires = "json", conflicts_with_all = ["csv", "html"])]
+    pub(super) if_missing: bool,
+}
+
+impl SweepArgs {
+    /// The shard to compute; `None` for the whole sweep.
+    pub(super) fn shard(&self) -> Option<Shard> {
+        let ShardNumber { index, count } = self.shard?;
+        let by = match self.shard_by {
+            ShardByArg::Index => ShardBy::Index,
+            ShardByArg::Cost => ShardBy::Cost,
+        };
+        Some(Shard { index, count, by })
+    }
+}
+
+/// How points are assigned to shards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ShardByArg {
+    /// Point i to shard i mod N + 1
+    Index,
+    /// By predicted time, so that shards take about equally long
+    Cost,
+}
+
+#[derive(Args)]
+pub(super) struct FitArgs {
+    /// A record that contains the experiment core-to-core
+    #[arg(long, value_name = "RECORD.json")]
+    pub(super) from: PathBuf,
+    /// Write the machine file here [default: stdout]
+    #[arg(long, value_name = "FILE.toml")]
+    pub(super) out: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(super) struct ExamineArgs {
+    /// Write the report as Markdown; `-` writes it to stdout instead of the table
+    #[arg(long, value_name = "PATH")]
+    pub(super) markdown: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(super) struct RecommendArgs {
+    /// Name of a machine (see `simulate list`), or a machine file
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(super) machine: String,
+    /// Thread counts: 1,2,4 or 1..224 or 1..224:8 [default: powers of two, up to all CPUs]
+    #[arg(long, value_name = "LIST", value_parser = lists::counts)]
+    pub(super) threads: Option<Counts>,
+    /// Work inside a critical section, or while holding a reference, in core cycles
+    #[arg(long, value_name = "CYCLES", default_value_t = 0)]
+    pub(super) critical: u32,
+    /// Work between two operations, in core cycles
+    #[arg(long, value_name = "CYCLES", default_value_t = 0)]
+    pub(super) parallel: u32,
+    /// Runs of each candidate, each with its own seed
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub(super) seeds: u32,
+    /// The first seed
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(super) seed: u64,
+    /// Write the recommendation as JSON; `-` writes it to stdout instead of the table
+    #[arg(long, value_name = "PATH")]
+    pub(super) json: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(super) enum PlacementArg {
+    /// Round-robin over sockets; every core gets one thread before any gets two
+    Spread,
+    /// Fill one socket's cores, then the next; every core gets one thread before any gets two
+    Compact,
+    /// Fill all hardware threads of a core, then the next core
+    CompactSmt,
+}
+
+impl From<PlacementArg> for Placement {
+    fn from(placement: PlacementArg) -> Self {
+        match placement {
+            PlacementArg::Spread => Self::Spread,
+            PlacementArg::Compact => Self::Compact,
+            PlacementArg::CompactSmt => Self::CompactSmt,
+        }
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(super) enum StartArg {
+    /// One after another, in random order
+    Scattered,
+    /// All at once, at the first contended line
+    Crowd,
+}
+
+impl From<StartArg> for Start {
+    fn from(start: StartArg) -> Self {
+        match start {
+            StartArg::Scattered => Self::Scattered,
+            StartArg::Crowd => Self::Crowd,
+        }
+    }
+}
+
+/// On an unknown name, clap suggests the nearest.
+fn workload() -> impl TypedValueParser<Value = Workload> {
+    let names = Workload::ALL
+        .iter()
+        .map(|w| PossibleValue::new(w.name()).help(w.about()));
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Workload>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn clap_accepts_the_definition() {
+        Cli::command().debug_assert();
+    }
+}

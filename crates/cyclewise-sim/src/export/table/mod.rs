@@ -1,0 +1,9 @@
+//! Tables of sweeps, recommendations and the examination.
+
+mod examination;
+mod recommendation;
+mod simulation;
+
+pub(crate) use examination::examination;
+pub(crate) use recommendation::recommendation;
+pub(crate) use simulation::{simulated, simulation};

@@ -1,0 +1,66 @@
+//! Sweeps spread over this machine's cores, in shards that can be joined: points in parallel, and their results in order.
+//!
+//! Results depend only on the parameters, not on the number of cores or shards.
+
+pub(crate) mod join;
+pub(crate) mod machines;
+
+use crate::band::{Band, band};
+use crate::exam::Reach;
+use crate::record::{Point, SCHEMA, Shard, Simulation, Sweep, by_descending_cost, due};
+use crate::{Job, simulate};
+use cyclewise_bench::record::Tool;
+use rayon::prelude::*;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Computes the points of `sweep` that are in `shard`. Calls `tell`, from any thread, with the number done and the total.
+pub(crate) fn run(sweep: Sweep, shard: Option<Shard>, tool: Tool, tell: &(dyn Fn(usize, usize) + Sync)) -> Simulation {
+    // Long points first, so that no thread begins one when the others are about to end.
+    let due = by_descending_cost(&sweep, due(&sweep, shard));
+    let (begun, done, all) = (AtomicUsize::new(0), AtomicUsize::new(0), due.len());
+    // Of each machine, workload and reach once: a sweep has many points of each.
+    let of_workload = |machine, workload| [Reach::Socket, Reach::Sockets].map(|reach| band(machine, workload, reach));
+    let of_machine = |machine| {
+        let workloads = sweep.workloads.iter();
+        workloads.map(|workload| of_workload(machine, *workload)).collect()
+    };
+    let bands: Vec<Vec<[Option<Band>; 2]>> = sweep.machines.iter().map(of_machine).collect();
+    let of = |machine: usize, job: &Job| {
+        let at = sweep.workloads.iter().position(|w| *w == job.workload)?;
+        let [within, between] = bands[machine][at];
+        match Reach::of(&sweep.machines[machine], job) {
+            Reach::Socket => within,
+            Reach::Sockets => between,
+        }
+    };
+    let point = |index| {
+        let (machine, job) = sweep.job_at(index);
+        let result = simulate(&sweep.machines[machine], &job);
+        let (outcome, refused) = match result {
+            Ok(outcome) => (Some(outcome), None),
+            Err(why) => (None, Some(why.to_string())),
+        };
+        // Relaxed: only a progress count.
+        tell(done.fetch_add(1, Relaxed) + 1, all);
+        Point {
+            index,
+            machine,
+            band: of(machine, &job),
+            job,
+            outcome,
+            refused,
+        }
+    };
+    // rayon begins its items in no order, so each takes the next point. Relaxed: it only hands out numbers.
+    let next = |_: &usize| point(due[begun.fetch_add(1, Relaxed)]);
+    let mut points: Vec<Point> = due.par_iter().with_max_len(1).map(next).collect();
+    points.sort_unstable_by_key(|p| p.index);
+    Simulation {
+        schema: SCHEMA.to_owned(),
+        tool,
+        sweep,
+        shard,
+        points,
+    }
+}

@@ -1,0 +1,94 @@
+//! Recommendations and the examination.
+
+use super::*;
+
+#[test]
+fn recommend_says_what_to_take_and_its_margin() {
+    let args = [
+        "recommend",
+        "--machine",
+        "i7-6700hq",
+        "--threads",
+        "1,4",
+        "--seeds",
+        "2",
+    ];
+    let table = printed(&args);
+    for kind in ["lockref", "reference count", "lock", "margin", "Jain"] {
+        assert!(table.contains(kind), "{table}");
+    }
+    let json = printed(&[&args[..], &["--json", "-"]].concat());
+    assert_eq!(json, printed(&[&args[..], &["--json", "-"]].concat()), "the same again");
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["schema"], "cyclewise.recommendation/1");
+    let choices = json["choices"].as_array().unwrap();
+    assert_eq!(choices.len(), 6, "three kinds on 1 and on 4 threads");
+    for choice in choices {
+        let next = &choice["next"];
+        assert!(next["ratio"].as_f64().unwrap() > 0.0 && next["ratio_ci95"].as_array().unwrap().len() == 2);
+        assert!(["faster", "slower", "undecided"].contains(&next["verdict"].as_str().unwrap()));
+        // A share of one thread of four at least; every thread's where there is one.
+        let jain = choice["jain"].as_f64().unwrap();
+        assert!(
+            (0.25..=1.0 + 1e-9).contains(&jain) && choice["starving"].is_array(),
+            "{choice}"
+        );
+        // The recommended limit is indistinguishable from the best.
+        assert!(choice["alike"].as_array().unwrap().contains(&choice["take"]));
+    }
+}
+
+#[test]
+fn examine_ends_with_1_where_a_kind_is_further_off_than_asked_and_only_there() {
+    let folder = Folder::new();
+    let markdown = folder.name("e.md");
+    let output = cyclewise_sim(&["simulate", "examine", "--markdown", &markdown]);
+    let (table, said) = (text(&output.stdout), text(&output.stderr));
+    assert!(table.contains("kinds as near as asked"), "{table}");
+    assert_eq!(
+        output.status.code(),
+        Some(i32::from(table.contains("MISSED"))),
+        "{table}\n{said}"
+    );
+    assert_eq!(
+        table.contains("MISSED"),
+        said.contains("further off than asked"),
+        "{said}"
+    );
+    assert!(
+        folder.read("e.md") == include_str!("../../EXAMINATION.md"),
+        "EXAMINATION.md is out of date"
+    );
+}
+
+#[test]
+fn a_start_is_taken_by_name_and_work_is_the_workloads_own() {
+    let json = |rest: &[&str]| -> serde_json::Value {
+        let args = [
+            &[
+                "simulate",
+                "open-read-close",
+                "--machine",
+                "i7-6700k",
+                "--threads",
+                "4",
+                "--ops",
+                "50",
+                "--json",
+                "-",
+            ],
+            rest,
+        ]
+        .concat();
+        serde_json::from_str(&printed(&args)).unwrap()
+    };
+    let default = json(&[]);
+    assert_eq!(default["sweep"]["start"], "scattered");
+    assert_eq!(default["points"][0]["job"]["parallel_cycles"], 5000);
+    let crowd = json(&["--start", "crowd", "--parallel", "0"]);
+    assert_eq!(crowd["sweep"]["start"], "crowd");
+    assert_eq!(crowd["points"][0]["job"]["parallel_cycles"], 0);
+    let (status, said) = refused(&["simulate", "fetch-add", "--machine", "i7-6700k", "--start", "mob"]);
+    assert_eq!(status, 2, "{said}");
+    assert!(said.contains("scattered"), "{said}");
+}

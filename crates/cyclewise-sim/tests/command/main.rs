@@ -1,0 +1,151 @@
+//! `cyclewise-sim`: its contract with scripts; shards and cores do not change a byte.
+
+mod beside;
+mod common;
+mod machines;
+mod page;
+mod sweeps;
+
+use common::{Folder, command, cyclewise_sim, refused, text};
+
+/// Its output; it must have succeeded.
+fn printed(args: &[&str]) -> String {
+    let output = cyclewise_sim(args);
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+const SWEEP: [&str; 12] = [
+    "simulate",
+    "fetch-add",
+    "lockref",
+    "--machine",
+    "i7-6700hq",
+    "--threads",
+    "1..4",
+    "--retry-limit",
+    "none,5",
+    "--ops",
+    "200",
+    "--json",
+];
+
+fn sweep<'a>(rest: &[&'a str]) -> Vec<&'a str> {
+    [&SWEEP[..], rest].concat()
+}
+
+/// The parts of a sweep, as files.
+fn shards(folder: &Folder, count: u32) -> Vec<String> {
+    (1..=count)
+        .map(|i| {
+            let name = folder.name(&format!("{i}.json"));
+            printed(&sweep(&[&name, "--shard", &format!("{i}/{count}")]));
+            name
+        })
+        .collect()
+}
+
+#[test]
+fn wrong_use_is_two_and_names_the_nearest() {
+    for (args, says) in [
+        (&["simulate"][..], "WORKLOAD"),
+        (&["simulate", "lockreff", "--machine", "thunderx2"], "'lockref'"),
+        (&["simulate", "lockref"], "--machine"),
+        (
+            &["simulate", "lockref", "--machine", "thunder2"],
+            "did you mean thunderx2?",
+        ),
+        (
+            &["simulate", "lockref", "--machine", "thunderx2", "--threads", "225"],
+            "which has 224 CPUs",
+        ),
+        (
+            &["simulate", "lockref", "--machine", "thunderx2", "--threads", "0"],
+            "0 is not a thread count",
+        ),
+        (
+            &["simulate", "lockref", "--machine", "thunderx2", "--threads", "9..1"],
+            "ends before",
+        ),
+        (
+            &["simulate", "lockref", "--machine", "thunderx2", "--relax", "yield"],
+            "not a relax policy",
+        ),
+        (
+            &["simulate", "lockref", "--machine", "thunderx2", "--shard", "3/2"],
+            "shard 3 of 2 does not exist",
+        ),
+        (
+            &["simulate", "lockref", "--machine", "thunderx2", "--ops", "0"],
+            "0 is not in",
+        ),
+        (
+            &[
+                "simulate",
+                "lockref",
+                "--machine",
+                "thunderx2",
+                "--machine",
+                "thunderx2",
+            ],
+            "two machines",
+        ),
+        (
+            &[
+                "simulate",
+                "lockref",
+                "--machine",
+                "thunderx2",
+                "--json",
+                "-",
+                "--csv",
+                "-",
+            ],
+            "cannot all write to stdout",
+        ),
+        (
+            &[
+                "simulate",
+                "lockref",
+                "--machine",
+                "thunderx2",
+                "--threads",
+                "224",
+                "--readers",
+                "1",
+            ],
+            "1 readers",
+        ),
+        (&["recommend", "--machine", "thunderx3"], "did you mean thunderx2?"),
+        (&["recommend", "--machine", "i7-6700k", "--threads", "64"], "do not fit"),
+        (&["recommend", "--machine", "i7-6700k", "--seeds", "1"], "1 is not in"),
+        (&["report", "no-such.json"], "no-such.json"),
+    ] {
+        let (status, said) = refused(args);
+        assert_eq!(status, 2, "{args:?}: {said}");
+        assert!(said.contains(says), "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn the_lists_name_everything() {
+    let table = printed(&["simulate", "list"]);
+    let json: serde_json::Value = serde_json::from_str(&printed(&["simulate", "list", "--json"])).unwrap();
+    for w in cyclewise_sim::Workload::ALL {
+        assert!(table.contains(w.name()) && table.contains(w.about()), "{w}");
+    }
+    for preset in cyclewise_sim::Machine::presets() {
+        assert!(table.contains(preset.name), "{}", preset.name);
+    }
+    assert_eq!(
+        json["workloads"].as_array().unwrap().len(),
+        cyclewise_sim::Workload::ALL.len()
+    );
+    assert!(
+        json["machines"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|m| m["cpus"].as_u64().unwrap() > 0)
+    );
+}
