@@ -6,7 +6,6 @@ pub mod arch;
 pub mod command;
 pub mod experiment;
 pub mod export;
-mod fleet;
 pub mod machine;
 #[cfg(test)]
 #[path = "../../../fuzz/mangle.rs"]

@@ -5,8 +5,7 @@ use crate::machine::doctor::{self, Inputs};
 use crate::machine::fake::Tree;
 use crate::mangle::{Owes, hold};
 use crate::record::fleet::{Document, Fault, Names, lines};
-use crate::record::simulation::testing;
-use crate::record::{self, Record, Tool, plan};
+use crate::record::{self, Record, Tool};
 use crate::{compare, error::Error};
 
 fn text(bytes: &[u8]) -> Result<&str, String> {
@@ -112,32 +111,6 @@ fn joined_fleets() {
         }
         Ok(read)
     });
-}
-
-#[test]
-fn plans() {
-    let sweep = testing::sweep(&[1, 2]);
-    let work = |work| plan::Plan {
-        schema: plan::SCHEMA.to_owned(),
-        tool: tool(),
-        command: vec!["run".to_owned()],
-        work,
-    };
-    let plans = [
-        work(plan::Work::Records { nodes: Some(4) }),
-        work(plan::Work::Sweep {
-            shards: 3,
-            by: record::simulation::ShardBy::Cost,
-            points: sweep.points(),
-            sweep: Box::new(sweep),
-        }),
-    ];
-    let texts = plans.map(|plan| serde_json::to_string(&plan).unwrap());
-    hold(
-        &texts.each_ref().map(|text| text.as_bytes()),
-        Owes::default(),
-        |bytes| plan::from_str("f", text(bytes)?).map_err(why),
-    );
 }
 
 #[test]

@@ -15,6 +15,11 @@ const FORMATS: &[(&str, &[&str], &[&str])] = &[
         &["export", "record"],
     ),
     (
+        "cyclewise-fleet",
+        &["serde_json", "csv", "askama", "plotters"],
+        &["export", "record"],
+    ),
+    (
         "cyclewise-report",
         &["serde_json", "csv", "askama", "plotters"],
         &["export"],

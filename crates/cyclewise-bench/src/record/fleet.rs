@@ -22,6 +22,9 @@ use std::sync::Arc;
 /// The schema this build writes.
 pub const SCHEMA: &str = "cyclewise.fleet/1";
 
+/// The options of `run` that name files: commands that differ in nothing else are of one job.
+pub const FILES_OF_RUN: [&str; 6] = ["--anonymous", "--bmf", "--csv", "--csv-comparisons", "--html", "--json"];
+
 /// The first line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Head {

@@ -58,7 +58,7 @@ mod tests {
     fn every_option_of_run_that_names_a_file_is_known_to_the_fleet() {
         let mut options = path_options("run");
         options.sort();
-        assert_eq!(options, crate::fleet::key::OUTPUTS);
+        assert_eq!(options, crate::record::fleet::FILES_OF_RUN);
         assert!(!path_options("fleet").contains(&"--json".to_owned()), "the twin");
     }
 

@@ -1,9 +1,5 @@
 //! The command line's definition.
 
-mod fleet;
-
-pub(super) use fleet::{FleetArgs, FleetCommand, FleetReportArgs, JoinArgs, PlanArgs};
-
 use crate::compare::FailOn;
 use crate::record::Estimator;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -116,7 +112,22 @@ pub(super) enum Command {
         words: Vec<OsString>,
     },
     /// Run on many machines and compare them, on Slurm or over ssh
-    Fleet(FleetArgs),
+    ///
+    /// Starts the program `cyclewise-fleet`, beside this one or in PATH, with the same words: `cyclewise fleet --help` prints its subcommands.
+    /// Exit status 3: it is not there.
+    #[command(disable_help_flag = true)]
+    Fleet {
+        /// Subcommand, options and arguments
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
+        words: Vec<OsString>,
+    },
+    /// Check a command `run …` for `fleet plan`
+    #[command(hide = true, disable_help_flag = true)]
+    PlannedRun {
+        /// The command
+        #[arg(value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<String>,
+    },
     /// Check the project's guarantees on this machine; exit 1 if one is broken
     Verify(VerifyArgs),
     /// Print the completions for a shell

@@ -2,12 +2,12 @@
 
 use super::cli::CompareArgs;
 use crate::error::Result;
-use crate::fleet::{self, Settings};
 use crate::record::fleet::Member;
 use crate::record::fleet_report::FleetReport;
 use crate::record::{Record, letters};
 use crate::{compare, export, record};
 use cyclewise_report::files::output;
+use cyclewise_report::fleet::{self, Settings};
 
 pub(super) fn compare(args: &CompareArgs) -> Result<()> {
     output::check_named(&[("--json", &args.json), ("--html", &args.html)], &args.records)?;

@@ -6,12 +6,12 @@ mod compare;
 mod completions;
 mod cpu_choice;
 mod doctor;
-mod fleet;
 mod install_docs;
 mod limits;
 mod list;
 mod manual;
 mod missing;
+mod planned_run;
 mod product;
 mod record_files;
 mod report;
@@ -75,8 +75,10 @@ fn dispatch(command: cli::Command) -> Result<ExitCode> {
             wide,
             lines as usize,
         ),
-        cli::Command::Simulate { .. } | cli::Command::Recommend { .. } => return Err(product::not_first()),
-        cli::Command::Fleet(args) => fleet::fleet(&args),
+        cli::Command::PlannedRun { words } => planned_run::check(&words),
+        cli::Command::Simulate { .. } | cli::Command::Recommend { .. } | cli::Command::Fleet { .. } => {
+            return Err(product::not_first());
+        }
         cli::Command::Time(args) => time::time(&args),
         cli::Command::Verify(args) => verify::verify(&args),
         cli::Command::Completions { shell } => completions::print(shell),

@@ -23,6 +23,11 @@ struct Product {
 /// The subcommands of other programs.
 const PRODUCTS: &[Product] = &[
     Product {
+        subcommand: "fleet",
+        program: FLEET,
+        takes_the_word: false,
+    },
+    Product {
         subcommand: "locks",
         program: LOCKS,
         takes_the_word: false,
@@ -38,6 +43,9 @@ const PRODUCTS: &[Product] = &[
         takes_the_word: true,
     },
 ];
+
+/// Plans, joins and reports on many machines.
+const FLEET: &str = "cyclewise-fleet";
 
 /// What counts a program's locked instructions, and reads its own documents.
 pub(super) const LOCKS: &str = "cyclewise-locks";

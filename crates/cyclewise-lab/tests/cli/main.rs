@@ -4,13 +4,11 @@ mod anonymous;
 #[path = "../common/mod.rs"]
 mod common;
 mod documents;
-mod fleet_outputs;
-mod fleet_records;
-mod fleet_report;
 mod products;
 mod records;
 mod ring0;
 mod run;
+mod side_by_side;
 mod verify;
 
 use common::{Folder, command, cyclewise};

@@ -12,6 +12,8 @@ mod features;
 pub mod figures;
 mod group;
 mod headline;
+#[cfg(any(test, feature = "testing"))]
+pub mod made_up;
 mod outliers;
 mod row;
 mod words;

@@ -32,7 +32,7 @@ pub fn planned_sweep(words: &[String]) -> Result<PlannedSweep> {
                 "fleet plan: only a sweep can be planned, `simulate WORKLOAD… --machine NAME …`, not its subcommands",
             ));
         }
-        Err(error) => return Err(cannot_be_run(&error)),
+        Err(error) => return Err(cannot_be_run(&error.to_string())),
     };
     let outputs = [
         ("--json", args.json.is_some()),
@@ -63,8 +63,7 @@ pub fn planned_sweep(words: &[String]) -> Result<PlannedSweep> {
 
 /// The error of a planned command, without clap's usage.
 #[must_use]
-pub fn cannot_be_run(error: &clap::Error) -> Error {
-    let text = error.to_string();
+pub fn cannot_be_run(text: &str) -> Error {
     // Names of missing arguments have lines of their own.
     let lines = text.lines().map(str::trim);
     let what: Vec<&str> = lines

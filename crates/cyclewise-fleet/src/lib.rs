@@ -1,0 +1,15 @@
+//! Fleets: plans what many machines do, joins what they wrote, and reports on the machines. The analysis is `cyclewise-report`'s.
+#![cfg_attr(not(test), forbid(unsafe_code))]
+
+pub mod command;
+mod export;
+mod files;
+#[cfg(test)]
+#[path = "../../../fuzz/mangle.rs"]
+mod mangle;
+#[cfg(test)]
+mod mangled;
+pub mod record;
+
+use cyclewise_bench::{error, machine};
+use cyclewise_report::fleet;

@@ -1,0 +1,6 @@
+//! The `cyclewise-fleet` command, which `cyclewise fleet` starts.
+#![forbid(unsafe_code)]
+
+fn main() -> std::process::ExitCode {
+    cyclewise_fleet::command::main()
+}

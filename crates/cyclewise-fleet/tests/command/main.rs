@@ -1,0 +1,50 @@
+//! The contract of `fleet` with scripts: exit status, streams, and the content of each document. Planned jobs run without Slurm here.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod mangle;
+mod outputs;
+mod planned;
+mod records;
+mod report;
+mod submitted;
+
+use common::{Folder, command, cyclewise, programs, refused, text};
+use std::process::Output;
+
+fn stdout(output: &Output) -> String {
+    text(&output.stdout)
+}
+
+fn stderr(output: &Output) -> String {
+    text(&output.stderr)
+}
+
+/// The smallest record of the tree.
+const SMALL: &str = include_str!("../../../../records/2026-11-21-epyc-genoa-kvm-interpreter.json");
+
+/// Its output; it must have succeeded.
+fn printed(args: &[&str]) -> String {
+    let output = cyclewise(args);
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+const SWEEP: [&str; 12] = [
+    "simulate",
+    "fetch-add",
+    "lockref",
+    "--machine",
+    "i7-6700hq",
+    "--threads",
+    "1..4",
+    "--retry-limit",
+    "none,5",
+    "--ops",
+    "200",
+    "--json",
+];
+
+fn sweep<'a>(rest: &[&'a str]) -> Vec<&'a str> {
+    [&SWEEP[..], rest].concat()
+}

@@ -1,0 +1,154 @@
+//! `fleet report`: every output names the ill machine; wrong use is said before the work.
+
+use super::{Folder, cyclewise, refused, stderr, stdout};
+use cyclewise_bench::record::fleet_report::FleetReport;
+use cyclewise_bench::record::{self, Record};
+use std::sync::LazyLock;
+
+/// A record with rows that `fleet` knows.
+const RECORD: &str = include_str!("../../../../records/2026-11-21-epyc-genoa-kvm-percpu.json");
+
+/// Machines of the made-up fleet.
+const MACHINES: usize = 24;
+/// The one that is ill, and how much slower.
+const ILL: (usize, f64) = (17, 1.9);
+
+/// The record of one node: every figure of `percpu` multiplied by `factor`.
+fn node(n: usize, factor: f64) -> String {
+    static PERCPU: LazyLock<Record> = LazyLock::new(|| {
+        let mut record = record::from_str("r", RECORD).unwrap();
+        record.experiments.retain(|e| e.name == "percpu");
+        record
+    });
+    let mut record = PERCPU.clone();
+    record.machine.identity.node = Some(format!("node-{n:02}"));
+    record.created = format!("2026-11-23T10:{n:02}:00Z");
+    // Less than a per cent, and the same each time.
+    let factor = factor * (1.0 + 0.002 * ((n * 37 % 11) as f64 - 5.0) / 5.0);
+    for v in record.experiments.iter_mut().flat_map(|e| &mut e.variants) {
+        v.samples.truncate(40);
+        v.sample_states.clear();
+        v.n = v.samples.len();
+        v.samples.iter_mut().for_each(|s| *s *= factor);
+        v.median *= factor;
+        v.mean *= factor;
+        if let Some(headline) = &mut v.headline {
+            headline.median *= factor;
+            headline.ci95 = headline.ci95.map(|bound| bound.map(|b| b * factor));
+        }
+        v.between = None;
+    }
+    record.runs.clear();
+    serde_json::to_string(&record).unwrap()
+}
+
+/// A folder of records with one that is ill and a file that is none.
+fn fleet(folder: &Folder) -> String {
+    std::fs::create_dir(folder.path("fleet")).unwrap();
+    for n in 0..MACHINES {
+        let factor = if n == ILL.0 { ILL.1 } else { 1.0 };
+        folder.with(&format!("fleet/{n}.json"), &node(n, factor));
+    }
+    folder.with("fleet/torn.json", &RECORD[..RECORD.len() / 2]);
+    folder.name("fleet")
+}
+
+#[test]
+fn every_output_names_the_ill_machine_and_the_torn_file() {
+    let folder = Folder::new();
+    let dir = fleet(&folder);
+    let names = ["r.json", "r.csv.gz", "r.prom", "r.html"].map(|name| folder.name(name));
+    let [json, csv, metrics, page] = &names;
+    let output = cyclewise(&[
+        "fleet",
+        "report",
+        &dir,
+        "--json",
+        json,
+        "--csv",
+        csv,
+        "--openmetrics",
+        metrics,
+        "--html",
+        page,
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let table = stdout(&output);
+    assert!(table.contains("node-17: ") && table.contains("torn.json"), "{table}");
+    let said = stderr(&output);
+    for name in &names {
+        assert!(said.contains(&format!("wrote {name}")), "{said}");
+    }
+    let report: FleetReport = serde_json::from_str(&folder.read("r.json")).unwrap();
+    assert_eq!(report.machines.len(), MACHINES);
+    let named: Vec<&str> = report
+        .outliers
+        .iter()
+        .map(|o| &*report.machines[o.machine].name)
+        .collect();
+    assert!(
+        named.iter().all(|name| *name == "node-17") && !named.is_empty(),
+        "{named:?}"
+    );
+    assert!(folder.read("r.html").contains("node-17") && folder.read("r.html").contains("<svg"));
+    assert!(folder.read("r.prom").ends_with("# EOF\n"));
+    let lines = record::read(&folder.path("r.csv.gz")).unwrap();
+    let rows: usize = report.rows.iter().map(|r| r.machines).sum();
+    assert_eq!(lines.lines().count(), 1 + rows);
+    let outliers = lines
+        .lines()
+        .filter(|l| l.contains(",true,") && l.starts_with("node-17"));
+    assert!(outliers.count() >= report.outliers.len());
+}
+
+#[test]
+fn a_document_on_stdout_is_alone_there() {
+    let folder = Folder::new();
+    let dir = fleet(&folder);
+    let output = cyclewise(&["fleet", "report", &dir, "--json", "-", "--by", "arch,kernel"]);
+    let report: FleetReport = serde_json::from_str(&stdout(&output)).unwrap();
+    let facts: Vec<&str> = report.groups[0].facts.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(facts, ["arch", "kernel"]);
+    let metrics = stdout(&cyclewise(&["fleet", "report", &dir, "--openmetrics", "-"]));
+    assert!(
+        metrics.starts_with("# TYPE ") && metrics.ends_with("# EOF\n"),
+        "{metrics}"
+    );
+}
+
+#[test]
+fn wrong_use_is_said_in_one_line_before_the_work() {
+    let folder = Folder::new();
+    let dir = fleet(&folder);
+    let empty = folder.name("empty");
+    std::fs::create_dir(&empty).unwrap();
+    let torn = folder.with("torn.json", "{");
+    let json = folder.name("r.json");
+    for (args, says) in [
+        (vec!["fleet", "report"], "required"),
+        (vec!["fleet", "report", &empty], "no records"),
+        (vec!["fleet", "report", &torn], "no records"),
+        (vec!["fleet", "report", "/no/such/folder"], "/no/such/folder"),
+        (vec!["fleet", "report", &dir, "--fdr", "0"], "false discovery rate"),
+        (vec!["fleet", "report", &dir, "--fdr", "1.5"], "false discovery rate"),
+        (vec!["fleet", "report", &dir, "--fdr", "NaN"], "false discovery rate"),
+        (vec!["fleet", "report", &dir, "--by", "kernl"], "kernel"),
+        (
+            vec!["fleet", "report", &dir, "--html", "/no/such/folder/p.html"],
+            "does not exist",
+        ),
+        (
+            vec!["fleet", "report", &dir, "--json", &json, "--csv", &json],
+            "give each its own file",
+        ),
+        (
+            vec!["fleet", "report", &dir, "--json", "-", "--csv", "-"],
+            "cannot all write to stdout",
+        ),
+        (vec!["fleet", "report", &torn, "--csv", &torn], "input file"),
+    ] {
+        let (status, said) = refused(&args);
+        assert!(status == 2 && said.contains(says), "{args:?}: {status} {said}");
+    }
+    assert!(!folder.path("r.json").exists());
+}

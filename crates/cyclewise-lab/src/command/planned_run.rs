@@ -1,0 +1,48 @@
+//! `cyclewise planned-run`: what `fleet plan` asks about a command `run …`, since this program will parse it on the nodes.
+
+use super::cli::{Cli, Command};
+use crate::error::{Error, Result, Status};
+use crate::experiment;
+use clap::Parser;
+use cyclewise_report::files::output::{put, tell};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::exit;
+
+/// Prints each option that names a file, with the file's name, on a line.
+///
+/// # Errors
+/// Exit 2: the command has wrong arguments.
+pub(super) fn check(words: &[String]) -> Result<()> {
+    let argv = std::iter::once("cyclewise").chain(words.iter().map(String::as_str));
+    let args = match Cli::try_parse_from(argv) {
+        Ok(Cli {
+            command: Command::Run(args),
+        }) => args,
+        Ok(_) => return Err(Error::usage("planned-run is for `run …`")),
+        // As a whole: `fleet plan` takes the error out of it.
+        Err(error) => {
+            tell(error.to_string().trim_end());
+            exit(Status::Usage as i32);
+        }
+    };
+    let common = &args.common;
+    let run_of = args.run_of.map(|_| PathBuf::from("-"));
+    let files = [
+        ("--json", &common.json),
+        ("--csv", &common.csv),
+        ("--csv-comparisons", &common.csv_comparisons),
+        ("--bmf", &common.bmf),
+        ("--html", &common.html),
+        ("--run-of", &run_of),
+        ("--anonymous", &common.anonymous),
+    ];
+    let mut named = String::new();
+    for (option, file) in files {
+        if let Some(file) = file {
+            let _ = writeln!(named, "{option} {}", file.display());
+        }
+    }
+    put(Path::new("-"), &named)?;
+    experiment::select(&args.experiments).map(drop)
+}

@@ -1,0 +1,98 @@
+//! `compare` of more than two records, a fleet's report in its small form.
+
+use super::{RECORD, stderr, stdout};
+use crate::common::{Folder, cyclewise};
+use cyclewise_lab::record::compare::CompareReport;
+use cyclewise_lab::record::{self, Record};
+use std::sync::LazyLock;
+
+/// The record of one node: every figure of `percpu` multiplied by `factor`.
+fn node(n: usize, factor: f64) -> String {
+    static PERCPU: LazyLock<Record> = LazyLock::new(|| {
+        let mut record = record::from_str("r", RECORD).unwrap();
+        record.experiments.retain(|e| e.name == "percpu");
+        record
+    });
+    let mut record = PERCPU.clone();
+    record.machine.identity.node = Some(format!("node-{n:02}"));
+    record.created = format!("2026-11-23T10:{n:02}:00Z");
+    // Less than a per cent, and the same each time.
+    let factor = factor * (1.0 + 0.002 * ((n * 37 % 11) as f64 - 5.0) / 5.0);
+    for v in record.experiments.iter_mut().flat_map(|e| &mut e.variants) {
+        v.samples.truncate(40);
+        v.sample_states.clear();
+        v.n = v.samples.len();
+        v.samples.iter_mut().for_each(|s| *s *= factor);
+        v.median *= factor;
+        v.mean *= factor;
+        if let Some(headline) = &mut v.headline {
+            headline.median *= factor;
+            headline.ci95 = headline.ci95.map(|bound| bound.map(|b| b * factor));
+        }
+        v.between = None;
+    }
+    record.runs.clear();
+    serde_json::to_string(&record).unwrap()
+}
+
+#[test]
+fn three_records_are_side_by_side_before_each_is_compared_with_the_first() {
+    let folder = Folder::new();
+    let records: Vec<String> = (0..3)
+        .map(|n| folder.with(&format!("{n}.json"), &node(n, 1.0 + n as f64)))
+        .collect();
+    let records: Vec<&str> = records.iter().map(String::as_str).collect();
+    let page = folder.name("c.html");
+    let json = folder.name("c.json");
+    let output = cyclewise(&[&["compare"], &records[..], &["--html", &page, "--json", &json]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let report: CompareReport = serde_json::from_str(&folder.read("c.json")).unwrap();
+    let fleet = report.fleet.as_ref().unwrap();
+    let names: Vec<&str> = fleet.machines.iter().map(|m| m.name.as_str()).collect();
+    assert_eq!(names, ["A", "B", "C"], "one node's records stay apart");
+    assert_eq!(
+        fleet.rows.iter().filter(|r| r.headline).map(|r| r.values.len()).max(),
+        Some(3)
+    );
+    let html = folder.read("c.html");
+    assert!(html.contains("All records side by side") && html.contains("By experiment"));
+    let table = stdout(&cyclewise(&[&["compare"], &records[..]].concat()));
+    let at = |text: &str| table.find(text).unwrap_or_else(|| panic!("{text}: {table}"));
+    assert!(at("Headline rows") < at("Each against A") && at("Each against A") < at("in B"));
+    // Two records are compared as before: the twin, in which nothing is said of all.
+    let two = cyclewise(&["compare", records[0], records[1], "--json", "-"]);
+    assert!(!stdout(&two).contains("\"fleet\""));
+    assert!(!stdout(&cyclewise(&["compare", records[0], records[1]])).contains("Headline rows"));
+}
+
+#[test]
+fn many_records_have_names_beyond_z_and_their_pairs_in_the_json_alone() {
+    let folder = Folder::new();
+    let record = folder.with("r.json", &node(0, 1.0));
+    let slow = folder.with("s.json", &node(1, 3.0));
+    let many: Vec<&str> = std::iter::repeat_n(record.as_str(), 29)
+        .chain([slow.as_str()])
+        .collect();
+    let output = cyclewise(&[&["compare"], &many[..]].concat());
+    let table = stdout(&output);
+    assert!(
+        table.contains("(AD)") && table.contains("29 records with A are in --json"),
+        "{table}"
+    );
+    assert!(
+        !table.contains("Each against A") && table.lines().count() < 120,
+        "{table}"
+    );
+    let page = folder.name("c.html");
+    let json = stdout(&cyclewise(
+        &[&["compare"], &many[..], &["--json", "-", "--html", &page]].concat(),
+    ));
+    let report: CompareReport = serde_json::from_str(&json).unwrap();
+    assert!(report.experiments[0].rows.iter().any(|r| r.other == 29));
+    let html = folder.read("c.html");
+    assert!(
+        html.contains("Comparison of 30 records") && html.len() < 1_000_000,
+        "{}",
+        html.len()
+    );
+}
