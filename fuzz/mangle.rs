@@ -19,9 +19,13 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::string::String;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use std::vec::Vec;
+// The library is no_std, and its tests include this too.
+use std::{format, println, thread_local};
 
 /// What a reader owes.
 pub(crate) struct Owes {

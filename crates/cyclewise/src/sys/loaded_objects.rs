@@ -256,6 +256,7 @@ fn notes_in(mut bytes: &[u8], alignment: usize, mut visit: impl FnMut(&[u8], u32
 mod tests {
     use super::*;
     use crate::sys::fork;
+    use crate::sys::mangle::{Owes, hold, tried};
     use core::time::Duration;
     use std::vec::Vec;
 
@@ -281,7 +282,7 @@ mod tests {
 
     #[test]
     fn notes_are_read_up_to_one_that_does_not_fit() {
-        let two = [note(b"GNU\0", 3, &[7; 5]), note(b"cyclewise\0", 1, &[1, 2, 3, 4])].concat();
+        let two = two_notes();
         let expected = [
             (b"GNU\0".to_vec(), 3, [7; 5].to_vec()),
             (b"cyclewise\0".to_vec(), 1, [1, 2, 3, 4].to_vec()),
@@ -295,6 +296,104 @@ mod tests {
             wrong[4 * lie..4 * lie + 4].copy_from_slice(&u32::MAX.to_ne_bytes());
             assert_eq!(read(&wrong), []);
         }
+    }
+
+    fn two_notes() -> Vec<u8> {
+        [note(b"GNU\0", 3, &[7; 5]), note(b"cyclewise\0", 1, &[1, 2, 3, 4])].concat()
+    }
+
+    #[test]
+    fn mangled_notes_are_parts_of_their_segment() {
+        hold(&[&two_notes()], Owes::default(), |bytes| {
+            let mut found = 0;
+            for alignment in [4, 8] {
+                notes_in(bytes, alignment, |name, _, contents| {
+                    found += 1;
+                    let within = bytes.as_ptr_range();
+                    for part in [name, contents].map(<[u8]>::as_ptr_range) {
+                        assert!(within.start <= part.start && part.end <= within.end);
+                    }
+                });
+            }
+            assert!(12 * found <= 2 * bytes.len(), "one for each header at most");
+            Ok(found)
+        });
+    }
+
+    #[test]
+    fn twin_mangled_notes_lie_about_their_lengths() {
+        let fault = tried(&[&two_notes()], Owes::default(), |bytes| {
+            let name = bytes.first_chunk().map_or(0, |length| u32::from_ne_bytes(*length));
+            Ok(bytes.get(12..).map_or(0, |rest| rest[..name as usize].len()))
+        });
+        assert!(fault.unwrap_err().contains("panics"));
+    }
+
+    /// Nothing is read where they say: what they say has no address that others do not have.
+    #[test]
+    fn mangled_program_headers() {
+        const WORDS: usize = 7;
+        let header = |kind: u32, flags: u32, start: u64, size: u64| {
+            [
+                u64::from(flags) << 32 | u64::from(kind),
+                0,
+                start,
+                start,
+                size,
+                size,
+                4096,
+            ]
+        };
+        let good = [
+            header(PT_LOAD, PF_R | PF_X, 0x1000, 0x2000),
+            header(PT_LOAD, PF_R | PF_W, 0x4000, 0x1000),
+            header(PT_GNU_RELRO, PF_R, 0x4000, 0x800),
+        ];
+        let good: Vec<u8> = good.as_flattened().iter().flat_map(|word| word.to_le_bytes()).collect();
+        hold(&[&good], Owes::default(), |bytes| {
+            let words: Vec<u64> = bytes
+                .as_chunks()
+                .0
+                .iter()
+                .map(|word| u64::from_le_bytes(*word))
+                .collect();
+            let headers: Vec<Header> = words
+                .as_chunks::<WORDS>()
+                .0
+                .iter()
+                .map(|words| Header {
+                    p_type: words[0] as u32,
+                    p_flags: (words[0] >> 32) as u32,
+                    p_offset: words[1] as _,
+                    p_vaddr: words[2] as _,
+                    p_paddr: words[3] as _,
+                    p_filesz: words[4] as _,
+                    p_memsz: words[5] as _,
+                    p_align: words[6] as _,
+                })
+                .collect();
+            let said = [0, 0x4000_0000, usize::MAX - 0x1fff].map(|base| {
+                let object = Object {
+                    base,
+                    headers: &headers,
+                };
+                let bounds = object.bounds();
+                let parts = [0x1000, 0x4000, 0x4800, usize::MAX - 8].map(|at| {
+                    let part = base.wrapping_add(at);
+                    let part = part..part.saturating_add(8);
+                    let is = [
+                        object.is_readable(&part),
+                        object.is_writable(&part),
+                        object.is_text(&part),
+                    ];
+                    assert!(is[0] || !is[1] && !is[2], "text and data can be read");
+                    assert!(!is[0] || bounds.start <= part.start && part.end <= bounds.end);
+                    is
+                });
+                (parts, object.each_text_has(|| [base.wrapping_add(0x1000)].into_iter()))
+            });
+            Ok(said)
+        });
     }
 
     #[test]

@@ -28,6 +28,9 @@ pub(crate) mod futex;
 pub(crate) mod heap;
 #[cfg(feature = "std")]
 pub(crate) mod loaded_objects;
+#[cfg(test)]
+#[path = "../../../../fuzz/mangle.rs"]
+mod mangle;
 pub(crate) mod membarrier;
 pub(crate) mod mmap;
 pub(crate) mod mprotect;

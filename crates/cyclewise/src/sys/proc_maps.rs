@@ -107,7 +107,8 @@ impl Search {
                 if !matches!(permission, b'-' | b'p') {
                     line.bits |= 1 << line.column;
                 }
-                line.column += 1;
+                // The kernel writes four. What follows is no text of ours, and stays within the bits.
+                line.column = (line.column + 1).min(7);
             }
             _ => {}
         }
@@ -146,6 +147,7 @@ fn hex(digit: u8) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::mangle::{Owes, hold, tried};
 
     const MAPS: &str = "\
         1000-2000 r--p 00000000 00:00 0 /a-b c\n\
@@ -174,6 +176,33 @@ mod tests {
         assert_eq!(find(0x9000), Some(0x9000..0xa000), "not joined with what is shared");
         assert_eq!(find(0x7fff_ffff_9fff), Some(0x7fff_ffff_9000..0x7fff_ffff_a000));
         assert_eq!(find(0x7fff_ffff_a000), None);
+    }
+
+    #[test]
+    fn mangled_maps_give_text_with_the_address_or_none() {
+        hold(&[MAPS.as_bytes()], Owes::default(), |bytes| {
+            let found = [0, W].map(|ignored| {
+                [0, 0x2000, 0x5fff, 0x9000, usize::MAX].map(|address| {
+                    let mut search = Search::new(address, ignored);
+                    bytes.iter().for_each(|&byte| search.byte(byte));
+                    assert!(search.found().is_none_or(|text| text.contains(&address)));
+                    search.found()
+                })
+            });
+            Ok(found)
+        });
+    }
+
+    #[test]
+    fn twin_mangled_maps_have_more_permissions_than_four() {
+        let fault = tried(&[MAPS.as_bytes()], Owes::default(), |bytes| {
+            let lines = bytes.split(|&byte| byte == b'\n');
+            let permissions = lines.filter_map(|line| line.split(|&byte| byte == b' ').nth(1));
+            Ok(permissions.fold(0, |all, line| {
+                (0..line.len()).fold(all, |all, column| all | [1, 2, 4, 8][column])
+            }))
+        });
+        assert!(fault.unwrap_err().contains("panics"));
     }
 
     #[test]

@@ -198,6 +198,7 @@ impl Line {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::mangle::{Owes, hold, tried};
     use crate::sys::proc_task;
 
     fn now() -> Option<(u32, u32)> {
@@ -239,6 +240,32 @@ mod tests {
         );
         // What 6.4 and later never have alone.
         assert_eq!(life(io, ALL, Some((6, 4))), Life::Runs);
+    }
+
+    const STAT: &[u8] =
+        b"7 (a) b) S 1 1 1 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 3 0 4711 9 9 1 1 1 1 1 0 0 0 2147221247 0 0\n";
+
+    #[test]
+    fn mangled_lines_of_threads() {
+        hold(
+            &[STAT, b"7 (iou-wrk-5) S 1 1 1 0 -1 4210768 1 0\n"],
+            Owes::default(),
+            |bytes| {
+                let line = Line::of(7, &bytes[..bytes.len().min(ROOM)]);
+                let (fields, life) = ([FLAGS, THREADS, START, BLOCKED].map(|n| line.field(n)), line.life(now));
+                assert!(life == Life::Runs || fields[0].is_some_and(|flags| flags & !0x40_0000 != 0));
+                Ok((fields, life))
+            },
+        );
+    }
+
+    #[test]
+    fn twin_mangled_lines_of_threads_lack_fields() {
+        let fault = tried(&[STAT], Owes::default(), |bytes| {
+            let fields: std::vec::Vec<_> = bytes.split(|&byte| byte == b' ').collect();
+            Ok(fields[START].len())
+        });
+        assert!(fault.unwrap_err().contains("panics"));
     }
 
     #[test]
