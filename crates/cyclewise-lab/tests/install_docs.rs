@@ -190,7 +190,12 @@ fn an_option_that_is_not_offered_is_noticed() {
 }
 
 /// Subcommands that are programs of other packages.
-const OTHER_PROGRAMS: &[&str] = &["cyclewise-locks", "cyclewise-simulate", "cyclewise-recommend"];
+const OTHER_PROGRAMS: &[&str] = &[
+    "cyclewise-locks",
+    "cyclewise-simulate",
+    "cyclewise-recommend",
+    "cyclewise-fleet",
+];
 
 /// The words of `cyclewise-simulate-fit`. One name has a dash of its own.
 fn subcommand_of(page: &str) -> Vec<&str> {
