@@ -49,6 +49,7 @@ fn a_name_that_ends_in_gz_is_compressed_and_read_again() {
 
 /// A shell with a limit of 1024 bytes a file; dash and bash count in blocks of 512 or 1024.
 fn limited(path: &str) -> Output {
+    super::common::simulator();
     let program = env!("CARGO_BIN_EXE_cyclewise");
     let line = format!(
         "ulimit -f 1 && exec '{program}' simulate cas-loop --machine thunderx2 --threads 1..16 --json '{path}'"
@@ -98,6 +99,7 @@ fn a_name_that_run_took_is_given_back_where_nothing_can_be_written() {
 
 #[test]
 fn on_a_full_disk_the_old_document_stays() {
+    super::common::simulator();
     let folder = Folder::new();
     let program = env!("CARGO_BIN_EXE_cyclewise");
     let disk = folder.name("disk");

@@ -1,6 +1,6 @@
 //! Subcommands that are programs of other packages: the arguments, the exit status and the end are the program's.
 
-use super::common::Folder;
+use super::common::{Folder, command, cyclewise, refused, simulator, text};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -60,4 +60,22 @@ fn a_product_that_is_not_there_is_told_in_a_line() {
         assert!(said.contains("cargo build --release -p cyclewise-locks"), "{said}");
         assert_eq!(said.lines().count(), 1, "{said}");
     }
+}
+
+#[test]
+fn a_report_of_a_simulation_is_the_simulators() {
+    let folder = Folder::new();
+    let sweep = folder.name("sweep.json");
+    let line = format!("simulate fetch-add --machine i7-6700k --threads 1,2 --ops 50 --json {sweep}");
+    let words: Vec<&str> = line.split(' ').collect();
+    assert_eq!(cyclewise(&words).status.code(), Some(0));
+    simulator();
+    let table = cyclewise(&["report", &sweep]);
+    assert_eq!(table.status.code(), Some(0), "{}", text(&table.stderr));
+    assert!(text(&table.stdout).contains("fetch-add"));
+    let joined = command(&["report", &sweep, "--json", "-"]).output().unwrap();
+    assert_eq!(text(&joined.stdout), folder.read("sweep.json"));
+    let record = folder.with("record.json", r#"{"schema":"cyclewise.record/1"}"#);
+    let (status, said) = refused(&["report", &sweep, &record]);
+    assert!(status == 2 && said.contains("separately for simulations"), "{said}");
 }
