@@ -33,6 +33,9 @@ pub(crate) struct Owes {
     pub(crate) most_bytes: fn(usize) -> usize,
     /// The processor's time for one file.
     pub(crate) cpu: Duration,
+    /// Whether it is JSON whose numbers alone change, and how many of them a list has: such documents are read, and what is made of them
+    /// meets the numbers.
+    pub(crate) numbers_only: bool,
 }
 
 impl Default for Owes {
@@ -41,6 +44,7 @@ impl Default for Owes {
         Self {
             most_bytes: |file| (4 << 20) + 64 * file,
             cpu: Duration::from_secs(20),
+            numbers_only: false,
         }
     }
 }
@@ -91,7 +95,7 @@ pub(crate) fn tried<T: PartialEq + Send + 'static>(
             let first: Vec<_> = good.iter().map(|file| case(file)).collect::<Result<_, _>>()?;
             let (mut files, mut readable) = (0, 0);
             while files < most && begun.elapsed() < time {
-                let bytes = mangled(&good, seed, files);
+                let bytes = mangled(&good, owes.numbers_only, seed, files);
                 let was =
                     case(&bytes).map_err(|fault| format!("seed {seed:x}, file {files}: {fault}: {}", shown(&bytes)))?;
                 readable += u64::from(was.is_some());
@@ -218,6 +222,29 @@ const NUMBERS: &[&str] = &[
     "{}",
 ];
 
+/// Numbers of JSON, whose smallest and largest are those of doubles; the first [`WHOLE`] fit 64 bits without a sign.
+const JSON: &[&str] = &[
+    "0",
+    "1",
+    "2",
+    "1000000000",
+    "4294967295",
+    "4294967296",
+    "9007199254740993",
+    "18446744073709551615",
+    "-0.0",
+    "-1",
+    "-9223372036854775808",
+    "99999999999999999999",
+    "1e308",
+    "-1e308",
+    "5e-324",
+    "1e-7",
+    "0.1000000000000000055511151231257827021181583404541015625",
+    "null",
+];
+const WHOLE: usize = 8;
+
 /// Texts that move a terminal's cursor, end a text, or are none.
 const TEXTS: &[&[u8]] = &[
     b"\x1b[2J",
@@ -252,13 +279,63 @@ const TEXTS: &[&[u8]] = &[
 const NESTS: &[&[u8]] = &[b"[", b"{\"a\":", b"{a=", b"a.", b"P", b"\x03"];
 
 /// The file with this number.
-fn mangled(good: &[Vec<u8>], seed: u64, number: u64) -> Vec<u8> {
+fn mangled(good: &[Vec<u8>], numbers_only: bool, seed: u64, number: u64) -> Vec<u8> {
     let mut dice = Dice(seed.wrapping_mul(0xd134_2543_de82_ef95) ^ number);
     let mut bytes = good[dice.below(good.len())].clone();
+    if numbers_only {
+        renumber(&mut bytes, &mut dice);
+        return bytes;
+    }
     for _ in 0..1 + dice.next() % (1 << (dice.next() % 5)) {
         mangle(&mut bytes, good, &mut dice);
     }
     bytes
+}
+
+/// Replaces numbers of JSON, and repeats or removes some that a list has.
+fn renumber(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    let all = numbers(bytes);
+    let most = 1 << dice.below(8);
+    let mut chosen: Vec<usize> = (0..=dice.below(most)).map(|_| dice.below(all.len())).collect();
+    chosen.sort_unstable();
+    chosen.dedup();
+    // From the last one, so that those before it stay where they are.
+    for Range { start, end } in chosen.iter().rev().filter_map(|&n| all.get(n)).cloned() {
+        let before = bytes[..start].iter().rfind(|byte| !byte.is_ascii_whitespace());
+        let is_of_list = bytes.get(end) == Some(&b',') && before.is_some_and(|byte| b"[,".contains(byte));
+        if is_of_list && dice.below(4) == 0 {
+            let part = bytes[start..=end].repeat(dice.of(&[0, 2, 300]));
+            bytes.splice(start..=end, part);
+            continue;
+        }
+        let is_whole = bytes[start..end].iter().all(u8::is_ascii_digit);
+        let count = if is_whole && dice.below(8) != 0 {
+            WHOLE
+        } else {
+            JSON.len()
+        };
+        bytes.splice(start..end, dice.of(&JSON[..count]).bytes());
+    }
+}
+
+/// Where numbers are, outside of strings.
+fn numbers(bytes: &[u8]) -> Vec<Range<usize>> {
+    let (mut found, mut at, mut is_text) = (Vec::new(), 0, false);
+    while let Some(byte) = bytes.get(at) {
+        let start = at;
+        at += 1;
+        match byte {
+            b'"' => is_text = !is_text,
+            b'\\' if is_text => at += 1,
+            b'-' | b'0'..=b'9' if !is_text => {
+                let is_part = |b: &&u8| b.is_ascii_digit() || b"+-.eE".contains(b);
+                at += bytes[at..].iter().take_while(is_part).count();
+                found.push(start..at);
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 fn mangle(bytes: &mut Vec<u8>, good: &[Vec<u8>], dice: &mut Dice) {

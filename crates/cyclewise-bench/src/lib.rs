@@ -8,6 +8,11 @@
 pub mod arch;
 pub mod error;
 pub mod machine;
+#[cfg(test)]
+#[path = "../../../fuzz/mangle.rs"]
+mod mangle;
+#[cfg(test)]
+mod mangled;
 pub mod record;
 pub mod runner;
 pub mod stats;

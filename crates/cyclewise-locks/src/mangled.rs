@@ -13,6 +13,7 @@ fn refusals(read: impl Fn(&[u8]) -> Result<usize, String> + Send + 'static) -> S
     let owes = Owes {
         most_bytes: |file| 4096 + 8 * file,
         cpu: Duration::from_millis(100),
+        ..Owes::default()
     };
     tried(&[b"\x08\0\0\0 eight: 8\n"], owes, read).unwrap_err()
 }
