@@ -91,8 +91,10 @@ pub(super) fn marks(v: &Variant, usual: State) -> Vec<String> {
             marks.push(format!("modes {}", modes.join(", ")));
         }
     }
-    if v.rejected as f64 > MANY_REJECTED * (v.n + v.rejected) as f64 {
-        marks.push(format!("{} of {} rejected", v.rejected, v.n + v.rejected));
+    // A stranger's record may have any numbers.
+    let taken = v.n.saturating_add(v.rejected);
+    if v.rejected as f64 > MANY_REJECTED * taken as f64 {
+        marks.push(format!("{} of {taken} rejected", v.rejected));
     }
     marks
 }
