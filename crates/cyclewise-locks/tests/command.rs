@@ -537,3 +537,15 @@ fn a_browser_shows_the_page_on_a_desktop_and_on_a_phone() {
     let bare = page.replace("<svg class=\"plot", "<svg class=\"none");
     assert_eq!(fails(&chromium, &bare, 360).unwrap(), "it has no plot");
 }
+
+#[test]
+fn its_own_pages_and_completions_are_installed() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = locks(&["install-docs", "--prefix", folder.path().to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let read = |file: &str| std::fs::read_to_string(folder.path().join("share").join(file)).unwrap();
+    assert!(read("man/man1/cyclewise-locks.1").replace('\\', "").contains("--lines"));
+    let bash = locks(&["completions", "bash"]);
+    assert_eq!(text(&bash.stdout), read("bash-completion/completions/cyclewise-locks"));
+    assert!(text(&bash.stdout).contains("--lines"));
+}

@@ -4,6 +4,7 @@
 
 pub mod answer;
 pub mod compare;
+pub mod docs;
 pub mod export;
 pub mod files;
 pub mod fleet;

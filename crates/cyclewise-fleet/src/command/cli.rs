@@ -1,6 +1,7 @@
 //! The command line's definition.
 
 use clap::{Args, Parser, Subcommand};
+use cyclewise_report::docs::DocsCommand;
 use std::path::PathBuf;
 
 /// Run on many machines and compare them, on Slurm or over ssh
@@ -33,6 +34,8 @@ pub(super) enum Command {
     },
     /// Report on the machines of many records: groups, spread, outliers, differences
     Report(FleetReportArgs),
+    #[command(flatten)]
+    Docs(DocsCommand),
 }
 
 #[derive(Args)]

@@ -35,6 +35,7 @@ pub fn main() -> ExitCode {
         Command::Names { key, names } => names::names(key, names),
         Command::Join(args) => join::join(args),
         Command::Report(args) => report::report(args),
+        Command::Docs(docs) => docs.run("cyclewise-fleet", Cli::command()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -48,3 +48,19 @@ const SWEEP: [&str; 12] = [
 fn sweep<'a>(rest: &[&'a str]) -> Vec<&'a str> {
     [&SWEEP[..], rest].concat()
 }
+
+#[test]
+fn its_own_pages_and_completions_are_installed() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = cyclewise(&["fleet", "install-docs", "--prefix", folder.path().to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let read = |file: &str| std::fs::read_to_string(folder.path().join("share").join(file)).unwrap();
+    assert!(
+        read("man/man1/cyclewise-fleet-plan.1")
+            .replace('\\', "")
+            .contains("--shards")
+    );
+    let bash = cyclewise(&["fleet", "completions", "bash"]);
+    assert_eq!(text(&bash.stdout), read("bash-completion/completions/cyclewise-fleet"));
+    assert!(text(&bash.stdout).contains("--shards"));
+}

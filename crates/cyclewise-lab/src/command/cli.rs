@@ -3,6 +3,7 @@
 use crate::compare::FailOn;
 use crate::record::Estimator;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use cyclewise_report::docs::DocsCommand;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -130,24 +131,8 @@ pub(super) enum Command {
     },
     /// Check the project's guarantees on this machine; exit 1 if one is broken
     Verify(VerifyArgs),
-    /// Print the completions for a shell
-    ///
-    /// `install-docs` puts those of every shell where the shell looks for them.
-    Completions {
-        /// The shell
-        #[arg(value_enum)]
-        shell: Shell,
-    },
-    /// Put manual pages and completions for bash, zsh and fish below a folder
-    ///
-    /// Writes share/man/man1/cyclewise*.1, share/bash-completion/completions/cyclewise, share/zsh/site-functions/_cyclewise and
-    /// share/fish/vendor_completions.d/cyclewise.fish, and prints their names. Files of an earlier version are replaced. After
-    /// `cargo install`, which installs the program alone, this does the rest; a package names the root of its /usr.
-    InstallDocs {
-        /// The folder that has or gets share/ [default: ~/.local]
-        #[arg(long, value_name = "DIR")]
-        prefix: Option<PathBuf>,
-    },
+    #[command(flatten)]
+    Docs(DocsCommand),
 }
 
 #[derive(Args)]
@@ -224,14 +209,6 @@ pub(super) struct Common {
     /// Print every column [default: those that fit the terminal, at most 100 characters]
     #[arg(long)]
     pub(super) wide: bool,
-}
-
-/// A shell that there are completions for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Shell {
-    Bash,
-    Fish,
-    Zsh,
 }
 
 /// What verdicts rest on.

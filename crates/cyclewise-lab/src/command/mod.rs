@@ -6,10 +6,8 @@ mod compare;
 mod completions;
 mod cpu_choice;
 mod doctor;
-mod install_docs;
 mod limits;
 mod list;
-mod manual;
 mod missing;
 mod planned_run;
 mod product;
@@ -81,8 +79,7 @@ fn dispatch(command: cli::Command) -> Result<ExitCode> {
         }
         cli::Command::Time(args) => time::time(&args),
         cli::Command::Verify(args) => verify::verify(&args),
-        cli::Command::Completions { shell } => completions::print(shell),
-        cli::Command::InstallDocs { prefix } => install_docs::install(prefix),
+        cli::Command::Docs(docs) => docs.run("cyclewise", completions::definition()),
     }
     .map(|()| ExitCode::SUCCESS)
 }

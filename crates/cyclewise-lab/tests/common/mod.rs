@@ -2,14 +2,18 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 #![allow(unreachable_pub, reason = "each test program is a crate of its own")]
 
+mod other_programs;
 #[path = "../../../cyclewise-locks/tests/common/signals.rs"]
 mod signals;
-mod simulator;
 
-pub use simulator::simulator;
-
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+
+/// Has the simulator beside the command, which starts it.
+pub fn simulator() {
+    let folder = Path::new(env!("CARGO_BIN_EXE_cyclewise")).parent().unwrap();
+    other_programs::built(folder, &other_programs::SIMULATOR);
+}
 
 /// The command with these arguments, with signals as at a terminal.
 pub fn command(args: &[&str]) -> Command {

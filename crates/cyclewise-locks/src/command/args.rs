@@ -1,6 +1,7 @@
 //! The command line, and what cargo runs on its behalf.
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use cyclewise_report::docs::DocsCommand;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -56,6 +57,8 @@ pub(super) enum Command {
     /// Count a program that cargo built
     #[command(hide = true)]
     LocksRunner(LocksRunnerArgs),
+    #[command(flatten)]
+    Docs(DocsCommand),
 }
 
 #[derive(Args)]

@@ -26,6 +26,7 @@ use crate::forecast::{self, NativeTime};
 use crate::profile::{Options, Profile};
 use crate::record::{Exit, Locks, Part, SCHEMA};
 use args::{Cli, Command, LocksArgs};
+use clap::CommandFactory;
 use costs::Costs;
 use cyclewise_bench::machine::{self, Key};
 use cyclewise_bench::record::Tool;
@@ -61,6 +62,7 @@ pub fn main() -> ExitCode {
         None => locks(&cli.args),
         Some(Command::Report(args)) => report::report(args).map(|()| ExitCode::SUCCESS),
         Some(Command::LocksRunner(args)) => runner::locks_runner(args),
+        Some(Command::Docs(docs)) => docs.run("cyclewise-locks", Cli::command()).map(|()| ExitCode::SUCCESS),
     };
     done.unwrap_or_else(|error| {
         tell(&format!("cyclewise: {error}"));

@@ -5,6 +5,7 @@ use crate::record::{Shard, ShardBy};
 use crate::{Placement, Start, Workload};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use cyclewise_report::docs::DocsCommand;
 use std::path::PathBuf;
 
 /// Simulate contended cache lines on other machines
@@ -41,6 +42,8 @@ pub(super) enum Command {
         #[arg(long, value_name = "PATH")]
         csv: Option<PathBuf>,
     },
+    #[command(flatten)]
+    Docs(DocsCommand),
 }
 
 /// A sweep, or a subcommand.

@@ -10,7 +10,7 @@ mod simulate;
 
 pub use planned::{PlannedSweep, cannot_be_run, planned_sweep};
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use cyclewise_bench::sys::file_size;
 use cyclewise_report::files::output::{Documents, tell};
 use std::path::Path;
@@ -30,6 +30,7 @@ pub fn main() -> ExitCode {
             json,
             csv,
         } => report::report(&simulations, &Documents { json, csv, html }),
+        cli::Command::Docs(docs) => docs.run("cyclewise-sim", cli::Cli::command()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

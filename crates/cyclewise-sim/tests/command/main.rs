@@ -149,3 +149,19 @@ fn the_lists_name_everything() {
             .all(|m| m["cpus"].as_u64().unwrap() > 0)
     );
 }
+
+#[test]
+fn its_own_pages_and_completions_are_installed() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = cyclewise_sim(&["install-docs", "--prefix", folder.path().to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let read = |file: &str| std::fs::read_to_string(folder.path().join("share").join(file)).unwrap();
+    assert!(
+        read("man/man1/cyclewise-sim-simulate.1")
+            .replace('\\', "")
+            .contains("--retry-limit")
+    );
+    let bash = cyclewise_sim(&["completions", "bash"]);
+    assert_eq!(text(&bash.stdout), read("bash-completion/completions/cyclewise-sim"));
+    assert!(text(&bash.stdout).contains("--retry-limit"));
+}
