@@ -4,7 +4,9 @@ use super::errno::Errno;
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::ffi::CStr;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
+use std::os::fd::IntoRawFd;
+use std::path::PathBuf;
 
 /// Whether each kind of file can be created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +32,16 @@ pub fn probe() -> Probe {
 /// EMFILE; ENOSYS before Linux 3.17.
 pub fn file(name: &CStr) -> io::Result<File> {
     create(name, MemfdFlags::empty())
+}
+
+/// A text as a file that a program finds under this path after exec(2).
+///
+/// # Errors
+/// As [`file`], and those of write(2).
+pub fn kept_over_exec(name: &CStr, text: &str) -> io::Result<PathBuf> {
+    let mut file = File::from(memfd_create(name, MemfdFlags::empty())?);
+    file.write_all(text.as_bytes())?;
+    Ok(format!("/proc/self/fd/{}", file.into_raw_fd()).into())
 }
 
 fn create(name: &CStr, flags: MemfdFlags) -> io::Result<File> {

@@ -4,6 +4,7 @@
 use super::product;
 use crate::error::{Error, Result};
 use crate::record;
+use crate::sys::memfd;
 use crate::{experiment, export};
 use cyclewise_report::files::output::{self, Documents};
 use std::ffi::OsString;
@@ -17,7 +18,7 @@ pub(super) fn report(files: &[PathBuf], documents: &Documents, wide: bool, lines
     let is_simulation = |text: &str| Some(record::schema_of(text)?.starts_with("cyclewise.simulation/"));
     let is_locks = |text: &str| record::schema_of(text).is_some_and(|schema| schema.starts_with("cyclewise.locks/"));
     if texts.iter().any(|(_, text)| is_locks(text)) {
-        return locks(files, documents, wide, lines);
+        return locks(&readable_again(files, &texts)?, documents, wide, lines);
     }
     let Some((simulation, _)) = texts.iter().find(|(_, text)| is_simulation(text) == Some(true)) else {
         return records(&texts, documents, wide);
@@ -27,7 +28,20 @@ pub(super) fn report(files: &[PathBuf], documents: &Documents, wide: bool, lines
             "{simulation} is a simulation and {record} is not; run `report` separately for simulations and for records"
         )));
     }
-    Err(product::become_program(product::SIM, words(files, documents)))
+    Err(product::become_program(
+        product::SIM,
+        words(&readable_again(files, &texts)?, documents),
+    ))
+}
+
+/// Files that another program can read. A pipe was read for its schema, and gives its text once: that is kept as a file.
+fn readable_again(files: &[PathBuf], texts: &[(String, String)]) -> Result<Vec<PathBuf>> {
+    let again = |(file, (name, text)): (&PathBuf, &(String, String))| match file.is_file() {
+        true => Ok(file.clone()),
+        false => memfd::kept_over_exec(c"cyclewise-report", text)
+            .map_err(|e| Error::system(name, &e, "give the document as a file")),
+    };
+    files.iter().zip(texts).map(again).collect()
 }
 
 /// The arguments by which the simulator's own `report` does the same.
