@@ -1,6 +1,6 @@
 //! A guest of two megabytes: the machine code of the lab's ring-0 experiments, and what runs it.
 //!
-//! A [`payload::Payload`](arch::payload::Payload) is a few instructions and what surrounds them. An [`image::Image`] is the memory of a guest that runs
+//! A [`payload::Payload`] is a few instructions and what surrounds them. An [`image::Image`] is the memory of a guest that runs
 //! them: tables, a runtime that stamps batches, handlers that report faults. A [`vm::Guest`] runs an image on `/dev/kvm`, to
 //! measure, and [`batch`] has what is timed; [`qemu`] boots the same image under an emulator, to check what the instructions do. [`semantics`] has what is checked,
 //! and [`provenance`] says by several witnesses whether a CPU ran the instructions or an emulator.

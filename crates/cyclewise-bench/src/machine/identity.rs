@@ -3,7 +3,7 @@
 //! Nothing is asked over the network: a cloud's metadata server may be slow or absent, and a record is not worth a token of it.
 //!
 //! # Invariants
-//! 1. A text is at most [`LONGEST`] characters in one line without control characters, whatever a file holds.
+//! 1. A text is at most `LONGEST` characters in one line without control characters, whatever a file holds.
 //! 2. A name that many machines have (`localhost`) is none.
 
 mod cgroup;

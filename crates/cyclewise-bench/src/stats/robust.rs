@@ -79,7 +79,7 @@ const CUT_SMALL: f64 = 30.0;
 
 impl Robust {
     /// Of a sorted column. No spread is called less than `least`: values that are rounded may all be the same. `None` for fewer
-    /// than [`FEWEST`] values.
+    /// than `FEWEST` values.
     pub fn of(sorted: &[f64], least: f64) -> Option<Self> {
         let n = sorted.len();
         if n < FEWEST {

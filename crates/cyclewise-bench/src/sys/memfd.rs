@@ -37,7 +37,7 @@ pub fn file(name: &CStr) -> io::Result<File> {
 /// A text as a file that a program finds under this path after exec(2).
 ///
 /// # Errors
-/// As [`file`], and those of write(2).
+/// As [`file()`], and those of write(2).
 pub fn kept_over_exec(name: &CStr, text: &str) -> io::Result<PathBuf> {
     let mut file = File::from(memfd_create(name, MemfdFlags::empty())?);
     file.write_all(text.as_bytes())?;

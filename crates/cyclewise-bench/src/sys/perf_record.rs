@@ -2,7 +2,7 @@
 //!
 //! # Invariants
 //! 1. Every field is read within its record, and every record within the bytes. What does not fit is [`Record::Malformed`].
-//! 2. Every event of ours has [`SAMPLE_TYPE`] and `sample_id_all`; of samples, those of [`RAW`] events go on behind it. So one layout
+//! 2. Every event of ours has `SAMPLE_TYPE` and `sample_id_all`; of samples, those of `RAW` events go on behind it. So one layout
 //!    serves all of them, whichever event wrote the record.
 //!
 //! # References

@@ -114,7 +114,7 @@ impl Event {
     /// and ended.
     ///
     /// # Errors
-    /// As [`open`].
+    /// As `open`.
     pub fn of_next_program(spec: &Spec, cpu: u32, tasks: bool) -> io::Result<Self> {
         let mut attribute = spec.attribute();
         attribute.flags |= flag::INHERIT | flag::INHERIT_STAT | flag::ENABLE_ON_EXEC;
@@ -135,7 +135,7 @@ impl Event {
     /// Opens `spec` for the calling thread itself, on any CPU, or with a ring on `cpu`.
     ///
     /// # Errors
-    /// As [`open`].
+    /// As `open`.
     pub fn of_this_thread(spec: &Spec, cpu: Option<u32>) -> io::Result<Self> {
         Self::of(open(&spec.attribute(), cpu, None)?)
     }

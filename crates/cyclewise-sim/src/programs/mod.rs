@@ -1,6 +1,6 @@
 //! The workloads' programs: the algorithms of the library or of the kernel, written to read like them.
 //!
-//! A program is an `async` function of a [`Cpu`] that runs until the run is over. It reports when an operation begins and ends,
+//! A program is an `async` function of a `Cpu` that runs until the run is over. It reports when an operation begins and ends,
 //! when a try fails, and how a retry loop ends. Each program's `prepare` allocates its shared state before the run, and returns
 //! what its lines must contain after a number of operations, for the conservation checks.
 

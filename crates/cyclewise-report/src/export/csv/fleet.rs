@@ -1,7 +1,7 @@
 //! A fleet in long form: one line for each row of each machine, also of rows that are no headline.
 //!
 //! The facts in which groups differ are the last columns, each named `fact_` and its name: which there are depends on the fleet.
-//! A fact of more than [`MOST_LETTERS`] characters, such as all mitigations, would be most of the file: the group stands for it,
+//! A fact of more than `MOST_LETTERS` characters, such as all mitigations, would be most of the file: the group stands for it,
 //! and the JSON has it.
 //! A value that is not known is empty. Names are written as they are, also those that begin with `=`: a spreadsheet that is to open
 //! records of strangers has to be told that the columns are text. The lines are written one by one, so that memory does not grow with them.

@@ -10,14 +10,14 @@ use crate::error::Refusal;
 use crate::patch::text_edit::{Edit, Others};
 use crate::patch::text_lock::TextGuard;
 
-/// [`apply_held`] for edits that will be reversed: keeps a descriptor open, so that a sandbox cannot prevent reversing
+/// `apply_held` for edits that will be reversed: keeps a descriptor open, so that a sandbox cannot prevent reversing
 /// them.
 ///
 /// # Errors
-/// As [`apply_held`]; then nothing is kept open, unless the text is half written.
+/// As `apply_held`; then nothing is kept open, unless the text is half written.
 ///
 /// # Safety
-/// As [`apply_held`]; with [`Others::None`], the calling thread is the only one of the process that can run its code.
+/// As `apply_held`; with [`Others::None`], the calling thread is the only one of the process that can run its code.
 pub(crate) unsafe fn apply_and_keep(held: &TextGuard, edits: &mut [Edit], others: Others) -> Result<(), Refusal> {
     mem_fd::keep(held);
     // SAFETY: the caller's contract is the same, `others` included.
@@ -28,13 +28,13 @@ pub(crate) unsafe fn apply_and_keep(held: &TextGuard, edits: &mut [Edit], others
     applied
 }
 
-/// [`apply_held`] for sites that join those of [`apply_and_keep`], or leave them: the descriptor stays as it is.
+/// `apply_held` for sites that join those of [`apply_and_keep`], or leave them: the descriptor stays as it is.
 ///
 /// # Errors
-/// As [`apply_held`].
+/// As `apply_held`.
 ///
 /// # Safety
-/// As [`apply_held`]; with [`Others::None`], the calling thread is the only one of the process that can run its code.
+/// As `apply_held`; with [`Others::None`], the calling thread is the only one of the process that can run its code.
 pub(crate) unsafe fn apply_more(held: &TextGuard, edits: &mut [Edit], others: Others) -> Result<(), Refusal> {
     // SAFETY: the caller's contract is the same, `others` included.
     unsafe { change(held, edits, None, others, first_source(others)) }
@@ -51,10 +51,10 @@ fn first_source(others: Others) -> Source {
 /// Reverses edits of [`apply_and_keep`], and closes the descriptor.
 ///
 /// # Errors
-/// As [`apply_held`]; then the descriptor stays open.
+/// As `apply_held`; then the descriptor stays open.
 ///
 /// # Safety
-/// As [`apply_held`]; with [`Others::None`], the calling thread is the only one of the process that can run its code.
+/// As `apply_held`; with [`Others::None`], the calling thread is the only one of the process that can run its code.
 pub(crate) unsafe fn apply_and_release(held: &TextGuard, edits: &mut [Edit], others: Others) -> Result<(), Refusal> {
     // SAFETY: the caller's contract is the same, `others` included.
     unsafe { change(held, edits, None, others, first_source(others)) }?;
