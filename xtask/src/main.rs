@@ -1,4 +1,4 @@
-//! The house's own checks: `cargo xtask ci`, and the parts of it that can be run alone.
+//! The project's checks: `cargo xtask ci`, and the parts of it that can be run alone.
 
 mod cargo;
 mod ci;
@@ -25,7 +25,7 @@ usage: cargo xtask COMMAND
   linkers [--quick] [LINKER]...        links a probe in every way, and holds its table of LOCK sites against its code
   package                              packs what is published, builds each from its tarball, and checks what is in it
 
-exit status: 0 passed, 1 a check failed, 2 wrong use, 3 something could not be checked here";
+exit status: 0 passed, 1 a check failed, 2 usage error, 3 something could not be checked here";
 
 /// How a command ended.
 pub(crate) enum Outcome {
@@ -62,7 +62,7 @@ fn main() -> ExitCode {
             println!("{USAGE}");
             return ExitCode::SUCCESS;
         }
-        _ => Err(format!("wrong use\n{USAGE}")),
+        _ => Err(format!("usage error\n{USAGE}")),
     };
     match outcome {
         Ok(Outcome::Passed) => ExitCode::SUCCESS,

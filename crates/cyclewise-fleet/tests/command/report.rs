@@ -1,4 +1,4 @@
-//! `fleet report`: every output names the ill machine; wrong use is said before the work.
+//! `fleet report`: every output names the planted machine; a usage error is reported before the work.
 
 use super::{Folder, cyclewise, refused, stderr, stdout};
 use cyclewise_bench::record::fleet_report::FleetReport;

@@ -24,7 +24,7 @@ usage: truth [--check | --commands] [--runs N] [--cpu K] [--cyclewise PROGRAM] [
 Times programs with and without LOCK on one CPU, a row each; or copies a program or library without proven LOCK prefixes,
 for one CPU: tests alone.
 
-exit status: 0 done, 1 a program failed, 2 wrong use, 3 something is not here";
+exit status: 0 done, 1 a program failed, 2 usage error, 3 something is not here";
 
 /// How a command ended.
 enum Outcome {

@@ -1,6 +1,6 @@
 //! `Send`, `Sync` and lifetimes of the references and counts, for values with and without these bounds.
 //!
-//! The programs in `src/refs/refused.rs` lengthen lifetimes and must not compile.
+//! The programs in `src/refs/compile_fail.rs` lengthen lifetimes and must not compile.
 #![cfg(not(loom))]
 
 use crate::bounded::{Sent, Shared, refuses};
