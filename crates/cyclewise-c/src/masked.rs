@@ -3,29 +3,25 @@
 //! # Safety
 //! 1. The names that are exported begin with `cw_`, which no other library defines.
 //! 2. A `struct cw_masked_lock *` is what `cw_masked_lock_create` returned, not null, and not destroyed.
-//! 3. Only the owner of the lock uses the guard's place: it writes it after it took the lock, and reads it before it releases it.
 #![expect(
     unsafe_code,
-    reason = "functions under names of their own, and a guard that stays across calls"
+    reason = "functions under names of their own, and a lock that stays taken across calls"
 )]
 
 use crate::memory::{boxed, free};
 use crate::refusal::{Refused, answer, cw_refusal};
 use crate::sys::{errno, stop};
-use core::cell::UnsafeCell;
 use core::ffi::c_int;
-use core::mem::{ManuallyDrop, MaybeUninit, forget, transmute};
+use core::mem::{ManuallyDrop, forget};
 use core::ptr::NonNull;
 use core::time::Duration;
-use cyclewise::mask::{self, Hold, Masked, MaskedGuard};
+use cyclewise::mask::{self, Hold, Masked};
 use std::time::Instant;
 
 /// A lock that is taken under a hold of the soft mask, so that no handler waits for the thread that it interrupted. It is for one
 /// process and one copy of the library, whose holds it takes.
 pub struct cw_masked_lock {
     masked: Masked<()>,
-    /// The owner's.
-    guard: UnsafeCell<MaybeUninit<MaskedGuard<'static, ()>>>,
 }
 
 const NOT_TAKEN: &[u8] =
@@ -50,10 +46,8 @@ impl cw_masked_lock {
             Some(limit) => self.masked.try_lock_for(&hold, limit),
             None => self.masked.try_lock(&hold),
         }?;
-        // SAFETY: the lock stays until it is destroyed, which is after its release.
-        let guard = unsafe { transmute::<MaskedGuard<'_, ()>, MaskedGuard<'static, ()>>(guard) };
-        // SAFETY: the caller owns the lock now (Safety 3).
-        unsafe { self.guard.get().write(MaybeUninit::new(guard)) };
+        // The unlock releases it.
+        forget(guard);
         Some(())
     }
 }
@@ -66,7 +60,6 @@ pub extern "C" fn cw_masked_lock_create() -> *mut cw_masked_lock {
     let _errno = errno::keep();
     boxed(cw_masked_lock {
         masked: Masked::new(()),
-        guard: UnsafeCell::new(MaybeUninit::uninit()),
     })
 }
 
@@ -151,11 +144,12 @@ unsafe fn locked_within(lock: *mut cw_masked_lock, limit: Option<Duration>) -> b
     taken
 }
 
-/// Releases the lock, then the hold; handlers of signals that arrived meanwhile run before this returns. Release. The thread that took
-/// the lock calls it, which a coroutine's may not be: on another, and without the lock, the process is aborted with a line.
+/// Releases the lock, then the hold; handlers of signals that arrived meanwhile run before this returns. Release. Only the thread that
+/// took the lock may call it, and a coroutine may have moved to another: there, and without the lock, the process is aborted with a line.
+/// Not in a handler of the program's own that has interrupted a call on this lock.
 ///
 /// # Safety
-/// Safety 2.
+/// Safety 2, and this thread is in no other call on the lock.
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_masked_lock_unlock(lock: *mut cw_masked_lock) {
@@ -164,11 +158,8 @@ pub unsafe extern "C" fn cw_masked_lock_unlock(lock: *mut cw_masked_lock) {
     if !lock.masked.__is_callers() {
         stop::stop(NOT_TAKEN);
     }
-    let place = lock.guard.get();
-    // SAFETY: only the owner uses the place (Safety 3).
-    let guard = unsafe { place.read() };
-    // SAFETY: written when the lock was taken, and read once.
-    drop(unsafe { guard.assume_init() });
+    // SAFETY: this thread has it, and forgot its guard.
+    unsafe { lock.masked.force_unlock() };
     // SAFETY: a hold has no bytes; it stands for the one that was kept with the lock.
     drop(unsafe { NonNull::<Hold>::dangling().read() });
 }

@@ -24,17 +24,18 @@ fn passes(name: &str) {
     assert!(output.status.success(), "{name}: {} {said}", output.status);
 }
 
-/// A handler of the program's own may leave by siglongjmp: out of inline functions, and under a hold.
+/// A handler of the program's own may leave by siglongjmp: out of inline operations, and under a hold.
 #[test]
 fn jumps_out_of_the_programs_handlers() {
     passes("inline");
     passes("hold");
 }
 
-/// The twin: one of ours may not. The thread stays held.
+/// The twins: one of ours may not, nor one that interrupts a release which runs handlers. The thread stays held.
 #[test]
 fn twin_a_jump_out_of_our_handler_leaves_the_thread_held() {
     passes("ours");
+    passes("release");
 }
 
 #[test]
@@ -42,11 +43,12 @@ fn a_copy_of_a_held_lock_stays_held() {
     passes("copies");
 }
 
-/// A hold stays with its thread, and the release elsewhere does nothing.
+/// A hold stays with its thread. The release elsewhere does nothing, or ends a hold of the thread there.
 #[test]
 fn a_coroutine_that_moves_leaves_its_hold_behind() {
     passes("hold stays");
     passes("hold moves");
+    passes("hold ends another");
 }
 
 /// A lock that another thread has taken is not unlocked: the process ends with a line. The twins do it on one thread.
@@ -54,7 +56,7 @@ fn a_coroutine_that_moves_leaves_its_hold_behind() {
 fn a_masked_lock_is_unlocked_where_it_was_taken() {
     passes("lock stays");
     passes("child");
-    for name in ["lock moves", "not taken"] {
+    for name in ["lock moves", "not taken", "cancelled"] {
         let output = case(name);
         let said = String::from_utf8_lossy(&output.stderr);
         let is_told = said.contains("cyclewise: cw_masked_lock_unlock by a thread that has not taken the lock");

@@ -27,8 +27,8 @@ const HEAD: &str = "\
  * library had begun stays half done: undefined behaviour.
  *
  * Jumps: a signal handler of the program's own may leave by siglongjmp(3) where it interrupts the program's code or an inline
- * read-modify-write, key test, cw_mask_hold or cw_mask_release; a hold stays as it is, which cw_mask_is_held tells. Out of a called
- * function, and out of a handler of cw_signal_on's, it may not: what had begun stays half done, and the thread held.
+ * read-modify-write or key test, under a hold too, which stays. Out of cw_mask_hold, cw_mask_release, any called function and a handler of
+ * cw_signal_on's it may not: what had begun stays half done, and the thread held. Block such signals around them.
  *
  * Inner functions: cw_clock_segments, cw_ticks_sequence, cw_mask_offset, cw_mask_replay and those whose names end in _called are for the
  * inline functions. Programs do not call them, and they may change with the layout that they ask for.

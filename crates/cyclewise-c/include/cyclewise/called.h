@@ -18,8 +18,8 @@
  * library had begun stays half done: undefined behaviour.
  *
  * Jumps: a signal handler of the program's own may leave by siglongjmp(3) where it interrupts the program's code or an inline
- * read-modify-write, key test, cw_mask_hold or cw_mask_release; a hold stays as it is, which cw_mask_is_held tells. Out of a called
- * function, and out of a handler of cw_signal_on's, it may not: what had begun stays half done, and the thread held.
+ * read-modify-write or key test, under a hold too, which stays. Out of cw_mask_hold, cw_mask_release, any called function and a handler of
+ * cw_signal_on's it may not: what had begun stays half done, and the thread held. Block such signals around them.
  *
  * Inner functions: cw_clock_segments, cw_ticks_sequence, cw_mask_offset, cw_mask_replay and those whose names end in _called are for the
  * inline functions. Programs do not call them, and they may change with the layout that they ask for.
@@ -991,8 +991,9 @@ cw_bool cw_masked_lock_timedlock(struct cw_masked_lock *lock,
                               uint64_t timeout_ns);
 
 /**
- * Releases the lock, then the hold; handlers of signals that arrived meanwhile run before this returns. Release. The thread that took
- * the lock calls it, which a coroutine's may not be: on another, and without the lock, the process is aborted with a line.
+ * Releases the lock, then the hold; handlers of signals that arrived meanwhile run before this returns. Release. Only the thread that
+ * took the lock may call it, and a coroutine may have moved to another: there, and without the lock, the process is aborted with a line.
+ * Not in a handler of the program's own that has interrupted a call on this lock.
  */
 void cw_masked_lock_unlock(struct cw_masked_lock *lock);
 

@@ -6,8 +6,9 @@
  * Accesses under a hold stay inside it, as seen by handlers on this thread; nothing is ordered towards other threads.
  *
  * A hold, and a cw_masked_lock with it, is the thread's, not a coroutine's or a goroutine's: it is released on the same thread, and in cgo
- * between two calls only under runtime.LockOSThread. On another thread a release does nothing and an unlock aborts.
- * A handler of cw_signal_on's does not leave by siglongjmp: the thread would stay held. The program's own may ("Jumps" in called.h).
+ * between two calls only under runtime.LockOSThread. On another thread a release does nothing, or ends a hold of that
+ * thread's own, and an unlock aborts. No handler leaves by siglongjmp where it interrupts a hold, a release or another handler of
+ * cw_signal_on's: the thread would stay held. Under a hold the program's own may ("Jumps" in called.h).
  *
  * cw_mask_save and cw_mask_restore are the kernel's local_irq_save and local_irq_restore.
  *

@@ -4,6 +4,7 @@
 //! 1. write(2) reads as many bytes as it is told.
 #![expect(unsafe_code, reason = "write")]
 
+use super::cancellation::held_off;
 use core::ffi::{c_int, c_void};
 
 unsafe extern "C" {
@@ -15,7 +16,11 @@ const STDERR: c_int = 2;
 /// Writes the line, and aborts. In a signal handler too.
 #[cold]
 pub(crate) fn stop(line: &[u8]) -> ! {
-    // SAFETY: the bytes of the line (Safety 1).
-    unsafe { write(STDERR, line.as_ptr().cast(), line.len()) };
-    std::process::abort();
+    // write(2) is a cancellation point: a cancelled thread would end there, and the process go on.
+    held_off(|| {
+        // SAFETY: the bytes of the line (Safety 1).
+        unsafe { write(STDERR, line.as_ptr().cast(), line.len()) };
+        std::process::abort();
+    });
+    unreachable!("an aborted process goes on");
 }

@@ -47,30 +47,26 @@ static void jumps_by(int signal)
     CHECK(sigaction(signal, &action, NULL) == 0);
 }
 
-/* Handlers of the program's own may leave by siglongjmp where they interrupt what is inline. */
+/* Handlers of the program's own may leave by siglongjmp where they interrupt an inline operation or a test of a key, under a hold too. */
 static void jumps_out_of_inline_functions(void)
 {
     const struct itimerval often = {{0, 100}, {0, 100}}, never = {{0, 0}, {0, 0}};
     cw_mask_hold();
-    cw_mask_release();
+    CHECK(cw_signal_on(SIGUSR2, count, NULL, 0, NULL) == 0 && raise(SIGUSR2) == 0);
     jumps_by(SIGALRM);
-    if (sigsetjmp(back, 1)) {
+    if (sigsetjmp(back, 1))
         jumps++;
-        /* Where the release was interrupted. */
-        while (cw_mask_is_held())
-            cw_mask_release();
-    } else {
+    else
         CHECK(setitimer(ITIMER_REAL, &often, NULL) == 0);
-    }
     while (jumps < JUMPS) {
         cw_inc_u64(&word);
         added++;
         cw_refcount_inc(&references);
         CHECK(!cw_refcount_dec_and_test(&references) && !cw_key_unlikely(&key));
-        cw_mask_hold();
-        cw_mask_release();
     }
-    CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0);
+    CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0 && cw_mask_is_held() && ran == 0);
+    cw_mask_release();
+    CHECK(ran == 1 && !cw_mask_is_held());
     const uint64_t counted = cw_refcount_read(&references);
     CHECK(added <= word && word <= added + JUMPS && counted >= 1 && counted <= 1 + JUMPS);
 }
@@ -103,6 +99,42 @@ static void jumps_out_of_our_handler(void)
     CHECK(cw_mask_is_held() && raise(SIGUSR2) == 0);
     cw_mask_release();
     CHECK(cw_mask_is_held() && ran == 0);
+}
+
+static void raises(const struct cw_signal_info *info, void *unused)
+{
+    (void)info;
+    (void)unused;
+    raise(SIGUSR1);
+}
+
+/* Nor is a jump out of a release, by a handler of the program's own that interrupts what the release runs. */
+static void jumps_out_of_a_release(void)
+{
+    jumps_by(SIGUSR1);
+    CHECK(cw_signal_on(SIGUSR2, raises, NULL, 0, NULL) == 0);
+    cw_mask_hold();
+    CHECK(raise(SIGUSR2) == 0);
+    if (!sigsetjmp(back, 1)) {
+        cw_mask_release();
+        CHECK(0);
+    }
+    cw_mask_release();
+    CHECK(cw_mask_is_held());
+}
+
+/* A cancelled thread is not ended on the way to the line that says why the process ends. */
+static void *unlocks_cancelled(void *unused)
+{
+    CHECK(pthread_cancel(pthread_self()) == 0);
+    cw_masked_lock_unlock(cw_masked_lock_create());
+    return unused;
+}
+
+static void not_taken_by_a_cancelled_thread(void)
+{
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, unlocks_cancelled, NULL) == 0 && pthread_join(thread, NULL) == 0);
 }
 
 /* A copy of a lock that is held is a lock that nobody releases. */
@@ -146,7 +178,16 @@ static void *resume(void *unused)
     return unused;
 }
 
-static void a_coroutine(int moves)
+/* Another thread's hold is its own: the coroutine's release ends it. */
+static void *resume_under_a_hold(void *unused)
+{
+    cw_mask_hold();
+    resume(NULL);
+    CHECK(!cw_mask_is_held());
+    return unused;
+}
+
+static void a_coroutine(int moves, void *(*resumes)(void *))
 {
     pthread_t thread;
     CHECK(getcontext(&inside) == 0 && (masked = cw_masked_lock_create()));
@@ -157,8 +198,8 @@ static void a_coroutine(int moves)
     resume(NULL);
     CHECK(cw_mask_is_held());
     if (moves) {
-        CHECK(pthread_create(&thread, NULL, resume, NULL) == 0 && pthread_join(thread, NULL) == 0);
-        /* The thread that resumed it had no hold; this one still has it. */
+        CHECK(pthread_create(&thread, NULL, resumes, NULL) == 0 && pthread_join(thread, NULL) == 0);
+        /* This thread still has its hold. */
         CHECK(cw_mask_is_held());
         cw_mask_release();
     } else {
@@ -196,9 +237,15 @@ int main(int count, char **arguments)
     else if (!strcmp(name, "copies"))
         copies_of_locks();
     else if (!strcmp(name, "lock stays") || !strcmp(name, "hold stays"))
-        a_coroutine(0);
+        a_coroutine(0, resume);
     else if (!strcmp(name, "lock moves") || !strcmp(name, "hold moves"))
-        a_coroutine(1);
+        a_coroutine(1, resume);
+    else if (!strcmp(name, "hold ends another"))
+        a_coroutine(1, resume_under_a_hold);
+    else if (!strcmp(name, "release"))
+        jumps_out_of_a_release();
+    else if (!strcmp(name, "cancelled"))
+        not_taken_by_a_cancelled_thread();
     else if (!strcmp(name, "child"))
         in_a_child();
     else if (!strcmp(name, "not taken"))
