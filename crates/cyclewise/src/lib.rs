@@ -22,9 +22,9 @@
 //! | [`refs::LockRef`] | a lock and a count in one word | a cache's entries are counted without taking their lock | `lockref` |
 //! | [`mask::hold`] | defers signal handlers without a system call | a section must not be interrupted by the program's own handlers | `local_irq_save` |
 //! | [`static_key!`] | a flag whose test is one NOP until it is flipped | tracing or a rare option is compiled into a hot path | `static_branch` |
-//! | `alternative!` (x86-64) | an instruction sequence chosen by what the CPU supports | an instruction is better, on some CPUs | `ALTERNATIVE` |
-//! | [`refs::Arc`] | std's `Arc`, except that an overflowing count saturates and does not abort | a program that has often one thread pays for atomics: after [`enable_single!`] a clone costs what an `Rc`'s does until a second thread runs | |
-//! | [`atomic`] | std's atomic types with LOCK prefixes that can be patched away | counts of your own are in such a program | `LOCK_PREFIX` |
+//! | `alternative!` (x86-64) | an instruction sequence chosen by what the CPU supports | some CPUs have a better instruction | `ALTERNATIVE` |
+//! | [`refs::Arc`] | std's `Arc`, except that an overflowing count saturates and does not abort | a program that mostly has one thread pays for atomics: after [`enable_single!`] a clone costs what an `Rc`'s does until a second thread runs | |
+//! | [`atomic`] | std's atomic types with LOCK prefixes that can be patched away | you count by hand in such a program | `LOCK_PREFIX` |
 //!
 //! # Terms
 //! - A *site* is an instruction that [`patch`] can rewrite in the running program: the LOCK prefix of a read-modify-write, the

@@ -8,7 +8,8 @@ pub(super) fn for_call(call: &str, errno: i32) -> &'static str {
             "raise the limit on locked memory (ulimit -l), or lock no mappings to come (mlockall with MCL_FUTURE)"
         }
         "sched_setaffinity" if errno == EBUSY => "confine no thread of SCHED_DEADLINE, or give it another policy",
-        "open" if errno == EMFILE || errno == ENFILE => "close some files, or raise the limit on them (ulimit -n)",
+        "open" if errno == EMFILE => "close some files, or raise the limit on them (ulimit -n)",
+        "open" if errno == ENFILE => "raise the system's limit on open files (fs.file-max), or try again",
         "open" | "getdents64" | "stat" if call.ends_with("/proc/self/task") => {
             "mount /proc and allow reading it, or continue with LOCK in force"
         }
@@ -77,7 +78,7 @@ mod tests {
             ("mprotect", libc::ENOMEM, "max_map_count"),
             ("mprotect", libc::EPERM, "allow this call"),
             ("open /proc/self/mem", libc::EMFILE, "close some files"),
-            ("open /proc/self/task", libc::ENFILE, "close some files"),
+            ("open /proc/self/task", libc::ENFILE, "fs.file-max"),
             ("open /proc/self/mem", libc::EACCES, "allow this call"),
         ] {
             let advice = for_call(call, errno);

@@ -240,6 +240,25 @@ mod orders {
         }
     }
 
+    /// The twin: a protocol that reads the clock at each try reads it as often as others raise the word.
+    #[test]
+    fn twin_a_clock_that_is_read_at_each_try_is_read_again_and_again() {
+        let raced = Raced {
+            word: 2.into(),
+            stores: Vec::from([8, 6, 4]).into(),
+        };
+        let mut readings = 0;
+        let mut word = raced.load();
+        loop {
+            readings += 1;
+            match raced.replace(word, super::super::raised(word, 10) << 1 | word & super::super::KEPT) {
+                Ok(()) => break,
+                Err(found) => word = found,
+            }
+        }
+        assert_eq!((readings, raced.load()), (4, 20));
+    }
+
     /// In another time namespace, or restored from a checkpoint.
     #[test]
     fn a_clock_that_was_set_back_is_followed() {

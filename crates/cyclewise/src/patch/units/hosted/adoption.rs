@@ -62,7 +62,8 @@ fn place(unit: *mut Unit) -> bool {
     let stores = |place: &AtomicPtr<Unit>, old| place.compare_exchange(old, unit, Relaxed, Relaxed).is_ok();
     let is_there = |place: &AtomicPtr<Unit>| match place.load(Relaxed) {
         // A sweep is to find it again: the object before it at this address may be gone.
-        found if found == suspect(unit) => stores(place, found),
+        // A walk may have found it meanwhile, and taken the mark away.
+        found if found == suspect(unit) => stores(place, found) || registered(place) == unit,
         found => found == unit,
     };
     REGISTERED.iter().any(is_there) || REGISTERED.iter().any(|place| stores(place, core::ptr::null_mut()))
@@ -86,6 +87,7 @@ static SWEEPING: AtomicBool = AtomicBool::new(false);
 
 impl Sweep {
     fn begin() -> Option<Self> {
+        // Acquire: pairs with the Release in `end`, so that the marks of the sweep before are gone.
         if SWEEPING.swap(true, Acquire) {
             return None;
         }
@@ -105,6 +107,7 @@ impl Sweep {
                 let _ = place.compare_exchange(unit, core::ptr::null_mut(), Relaxed, Relaxed);
             }
         }
+        // Release: pairs with the Acquire in `begin`.
         SWEEPING.store(false, Release);
     }
 }
@@ -130,9 +133,12 @@ pub(super) fn each_unit(mut visit: impl FnMut(&Object<'_>, *mut Unit)) -> bool {
             // A note may be there twice.
             if unit != last {
                 last = unit;
-                for place in REGISTERED.iter().filter(|place| registered(place) == unit) {
-                    for found in [unit, suspect(unit)] {
-                        let _ = place.compare_exchange(found, core::ptr::null_mut(), Relaxed, Relaxed);
+                for place in &REGISTERED {
+                    // Again where its mark came or went meanwhile.
+                    while registered(place) == unit {
+                        for found in [unit, suspect(unit)] {
+                            let _ = place.compare_exchange(found, core::ptr::null_mut(), Relaxed, Relaxed);
+                        }
                     }
                 }
                 let known = is_descriptor(object, unit);
@@ -365,5 +371,33 @@ mod tests {
             are_gone()
         });
         assert!(filled && made_room && gone);
+    }
+
+    /// A unit that registers while a sweep goes on stays, though an object before it at the same address left the entry. The twin: one
+    /// that does not register goes.
+    #[test]
+    fn a_unit_that_registers_during_a_sweep_stays() {
+        let left = [const { [0u64; 64] }; 2].map(Box::new);
+        let [again, gone] = [0, 1].map(|n| left[n].as_ptr().cast_mut().cast::<Unit>());
+        let is_there = |unit| REGISTERED.iter().any(|place| registered(place) == unit);
+        // Another test may have filled the places.
+        let placed = (0..10_000).any(|_| {
+            each_unit(|_, _| ());
+            place(again) && place(gone)
+        });
+        assert!(placed);
+        let sweep = loop {
+            // Of another test.
+            match Sweep::begin() {
+                Some(sweep) if is_there(again) && is_there(gone) => break sweep,
+                Some(sweep) => sweep.end(false),
+                None => std::thread::yield_now(),
+            }
+            let _ = place(again) && place(gone);
+        };
+        assert!(place(again));
+        sweep.end(true);
+        assert!(is_there(again) && !is_there(gone));
+        each_unit(|_, _| ());
     }
 }

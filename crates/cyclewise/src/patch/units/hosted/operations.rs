@@ -142,6 +142,12 @@ fn asked(operation: unsafe extern "C" fn(*mut Answer)) -> Result<(), Refusal> {
     answer.into()
 }
 
+/// The mode in force, the units and their sites, and how many were seen and refused.
+pub(in crate::patch) fn shared() -> (Mode, [usize; 3], [usize; 2]) {
+    let (shared, seen) = state_elsewhere().unwrap_or_else(|| (Shared::here(), seen_here()));
+    (shared.mode(), shared.units(), seen)
+}
+
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::*;
@@ -197,9 +203,4 @@ mod tests {
         // SAFETY: the child allocates only where it panics.
         assert_eq!(unsafe { fork::child(look, Duration::from_secs(600)) }, 0);
     }
-}
-/// The mode in force, the units and their sites, and how many were seen and refused.
-pub(in crate::patch) fn shared() -> (Mode, [usize; 3], [usize; 2]) {
-    let (shared, seen) = state_elsewhere().unwrap_or_else(|| (Shared::here(), seen_here()));
-    (shared.mode(), shared.units(), seen)
 }
