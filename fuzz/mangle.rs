@@ -16,16 +16,17 @@
 #![allow(unsafe_code, reason = "counts what a reader allocates")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::boxed::Box;
 use std::cell::Cell;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::string::String;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 use std::vec::Vec;
 // The library is no_std, and its tests include this too.
-use std::{format, println, thread_local};
+use std::{eprintln, format, println, thread_local};
 
 /// What a reader owes.
 pub(crate) struct Owes {
@@ -88,6 +89,7 @@ pub(crate) fn tried<T: PartialEq + Send + 'static>(
     let counter = current.clone();
     let (send, receive) = std::sync::mpsc::channel();
     let (begun, cpu) = (Instant::now(), owes.cpu);
+    no_backtraces_of_readers();
     std::thread::spawn(move || {
         let _ = send.send(Err(std::fs::read_link("/proc/thread-self").ok()));
         let case = |bytes: &[u8]| one(bytes, &owes, &read);
@@ -142,7 +144,10 @@ pub(crate) fn one<T>(
 ) -> Result<Option<T>, String> {
     let before = HELD.get();
     MOST.set(before);
-    let result = catch_unwind(AssertUnwindSafe(|| read(bytes))).map_err(|_| "the reader panics")?;
+    READS.set(true);
+    let result = catch_unwind(AssertUnwindSafe(|| read(bytes)));
+    READS.set(false);
+    let result = result.map_err(|_| "the reader panics")?;
     let held = (MOST.get() - before).cast_unsigned();
     let most = (owes.most_bytes)(bytes.len());
     if held > most {
@@ -155,6 +160,21 @@ pub(crate) fn one<T>(
         }
         Err(_) => Ok(None),
     }
+}
+
+/// A panic of a reader prints its message alone: with `RUST_BACKTRACE` the lines of a large executable take longer to find than a reader may.
+fn no_backtraces_of_readers() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let others = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if READS.try_with(Cell::get).unwrap_or(false) {
+                eprintln!("{panic}");
+            } else {
+                others(panic);
+            }
+        }));
+    });
 }
 
 /// Controls, separators of lines, and what changes the direction of text.
@@ -395,6 +415,8 @@ struct Counting;
 thread_local! {
     static HELD: Cell<isize> = const { Cell::new(0) };
     static MOST: Cell<isize> = const { Cell::new(0) };
+    /// Whether a reader runs on this thread.
+    static READS: Cell<bool> = const { Cell::new(false) };
 }
 
 fn add(more: usize, less: usize) {
