@@ -52,7 +52,7 @@ const ALSO: &[&str] = &[
     // fork(2) is unsafe to call: what the child may do is proved where the child's code stands.
     "crates/cyclewise-lab/src/experiment/hackbench/processes.rs",
     // Only who knows all of a process can promise that nobody sets an affinity meanwhile.
-    "crates/cyclewise-lab/src/verify/patch.rs",
+    "crates/cyclewise-lab/src/verify/patch/mod.rs",
     "crates/cyclewise-lab/src/experiment/open_read_close/processes.rs",
     // Functions for C have names that no linker may find twice, and pointers that C promises something about.
     "crates/cyclewise-c/src/",

@@ -5,12 +5,12 @@ use cyclewise_locks::class::{Names, ReadCode};
 use std::collections::{BTreeMap, HashMap};
 
 const CODE: &[&str] = &[
-    include_str!("code/glibc.tsv"),
-    include_str!("code/go_runtime.tsv"),
-    include_str!("code/go_runtime_aarch64.tsv"),
-    include_str!("code/rust_crates.tsv"),
-    include_str!("code/rust_std.tsv"),
-    include_str!("code/shared_ptr_tree.tsv"),
+    include_str!("glibc.tsv"),
+    include_str!("go_runtime.tsv"),
+    include_str!("go_runtime_aarch64.tsv"),
+    include_str!("rust_crates.tsv"),
+    include_str!("rust_std.tsv"),
+    include_str!("shared_ptr_tree.tsv"),
 ];
 
 /// What is kept of each file, by its name.
