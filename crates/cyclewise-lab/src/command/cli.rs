@@ -27,12 +27,11 @@ pub(super) struct Cli {
 pub(super) enum Command {
     /// Run experiments: all of them, or those named
     ///
-    /// Prints the results. Without --json, --csv, --bmf or --html it also writes the record and the report to new files in
+    /// Prints the results. Without --json, --csv, --bmf or --html, it also writes the record and the report to new files in
     /// this folder, cyclewise-CPU-TIME.json and .html; no file that exists is changed.
     ///
     /// Exit status 0: everything that was asked for and that this machine can run was measured. 3: something is missing; the
     /// last line and the record say what and why. Naming an experiment that this machine cannot run also gives 3.
-    #[command(verbatim_doc_comment)]
     Run(RunArgs),
     /// List the experiments, with the question each answers and its source
     List {
