@@ -17,6 +17,13 @@ const fn long(name: &'static str, claim: &'static str, code: Code, expect: Expec
 /// CR4.TSD: the counter is ring 0's alone.
 const RING0_ONLY: Code = code64!(["mov rax, cr4", "or eax, 4", "mov cr4, rax"]);
 
+/// Reads the counter into rdx.
+macro_rules! counter {
+    () => {
+        "rdtsc; shl rdx, 32; or rdx, rax"
+    };
+}
+
 /// The counter.
 pub(crate) static COUNTER: [Case; 5] = [
     long(
@@ -24,42 +31,17 @@ pub(crate) static COUNTER: [Case; 5] = [
         "A later RDTSC reads no less than an earlier one, across LFENCE, CPUID, a write of CR3 and INVLPG",
         code64!(
             [
-                "mov r15, rbx",
-                "xor r14d, r14d",
-                "rdtsc",
-                "shl rdx, 32",
-                "or rdx, rax",
-                "mov r8, rdx",
-                "lfence",
-                "rdtsc",
-                "shl rdx, 32",
-                "or rdx, rax",
-                "cmp rdx, r8",
-                "adc r14, 0",
-                "mov r8, rdx",
-                "xor eax, eax",
-                "cpuid",
-                "rdtsc",
-                "shl rdx, 32",
-                "or rdx, rax",
-                "cmp rdx, r8",
-                "adc r14, 0",
-                "mov r8, rdx",
-                "mov rax, cr3",
-                "mov cr3, rax",
-                "rdtsc",
-                "shl rdx, 32",
-                "or rdx, rax",
-                "cmp rdx, r8",
-                "adc r14, 0",
-                "mov r8, rdx",
-                "invlpg [rsi]",
-                "rdtsc",
-                "shl rdx, 32",
-                "or rdx, rax",
-                "cmp rdx, r8",
-                "adc r14, 0",
-                "mov [r15 + {r}], r14",
+                "mov r15, rbx; xor r14d, r14d",
+                counter!(),
+                "mov r8, rdx; lfence",
+                counter!(),
+                "cmp rdx, r8; adc r14, 0; mov r8, rdx; xor eax, eax; cpuid",
+                counter!(),
+                "cmp rdx, r8; adc r14, 0; mov r8, rdx; mov rax, cr3; mov cr3, rax",
+                counter!(),
+                "cmp rdx, r8; adc r14, 0; mov r8, rdx; invlpg [rsi]",
+                counter!(),
+                "cmp rdx, r8; adc r14, 0; mov [r15 + {r}], r14",
             ],
             r = mailbox::RESULTS
         ),
@@ -70,15 +52,8 @@ pub(crate) static COUNTER: [Case; 5] = [
         "Memory reads the same after a write of CR3 and after INVLPG",
         code64!(
             [
-                "mov qword ptr [rsi], 77",
-                "mov rax, cr3",
-                "mov cr3, rax",
-                "mov rax, [rsi]",
-                "mov [rbx + {r}], rax",
-                "invlpg [rsi]",
-                "mov rax, [rsi]",
-                "mov [rbx + {r} + 8], rax",
-                "mov qword ptr [rsi], 0",
+                "mov qword ptr [rsi], 77; mov rax, cr3; mov cr3, rax; mov rax, [rsi]; mov [rbx + {r}], rax",
+                "invlpg [rsi]; mov rax, [rsi]; mov [rbx + {r} + 8], rax; mov qword ptr [rsi], 0",
             ],
             r = mailbox::RESULTS
         ),
@@ -120,20 +95,10 @@ pub(crate) static LOCK: [Case; 4] = [
         code64!(
             [
                 "mov qword ptr [rsi], 5",
-                "mov eax, 3",
-                "lock xadd [rsi], rax",
-                "mov [rbx + {r}], rax",
-                "mov eax, 3",
-                ".byte 0x3e",
-                "xadd [rsi], rax",
-                "mov [rbx + {r} + 8], rax",
-                "mov eax, 3",
-                ".byte 0x90",
-                "xadd [rsi], rax",
-                "mov [rbx + {r} + 16], rax",
-                "mov rax, [rsi]",
-                "mov [rbx + {r} + 24], rax",
-                "mov qword ptr [rsi], 0",
+                "mov eax, 3; lock xadd [rsi], rax; mov [rbx + {r}], rax",
+                "mov eax, 3; .byte 0x3e; xadd [rsi], rax; mov [rbx + {r} + 8], rax",
+                "mov eax, 3; .byte 0x90; xadd [rsi], rax; mov [rbx + {r} + 16], rax",
+                "mov rax, [rsi]; mov [rbx + {r} + 24], rax; mov qword ptr [rsi], 0",
             ],
             r = mailbox::RESULTS
         ),
@@ -144,20 +109,10 @@ pub(crate) static LOCK: [Case; 4] = [
         "LOCK CMPXCHG stores where it finds what it expects, and reads where it does not",
         code64!(
             [
-                "mov qword ptr [rsi], 5",
-                "mov eax, 5",
-                "mov ecx, 9",
-                "lock cmpxchg [rsi], rcx",
-                "setz dl",
-                "movzx edx, dl",
-                "mov [rbx + {r}], rdx",
-                "mov eax, 5",
-                "lock cmpxchg [rsi], rcx",
-                "setz dl",
-                "movzx edx, dl",
-                "mov [rbx + {r} + 8], rdx",
-                "mov [rbx + {r} + 16], rax",
-                "mov qword ptr [rsi], 0",
+                "mov qword ptr [rsi], 5; mov eax, 5; mov ecx, 9",
+                "lock cmpxchg [rsi], rcx; setz dl; movzx edx, dl; mov [rbx + {r}], rdx",
+                "mov eax, 5; lock cmpxchg [rsi], rcx; setz dl; movzx edx, dl; mov [rbx + {r} + 8], rdx",
+                "mov [rbx + {r} + 16], rax; mov qword ptr [rsi], 0",
             ],
             r = mailbox::RESULTS
         ),

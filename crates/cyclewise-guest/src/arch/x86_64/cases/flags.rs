@@ -14,186 +14,108 @@ const fn long(name: &'static str, claim: &'static str, code: Code, expect: Expec
     case(Mode::Long, name, claim, code, expect)
 }
 
+/// The instructions, where `{r}` is the first result.
+macro_rules! code {
+    ($($line:expr),+ $(,)?) => {
+        code64!([$($line),+], r = mailbox::RESULTS)
+    };
+}
+
+/// Stores the flags in the first result, or in the second.
+macro_rules! flags {
+    (1) => {
+        "pushfq; pop qword ptr [rbx + {r}]"
+    };
+    (2) => {
+        "pushfq; pop qword ptr [rbx + {r} + 8]"
+    };
+}
+
+/// Pops `$first`, then 2, by `$popf`; the flags after each.
+macro_rules! pops {
+    ($first:literal, $popf:literal) => {
+        code!(
+            concat!("push ", $first, "; ", $popf, "; pushfq; push 2; ", $popf),
+            "pop qword ptr [rbx + {r}]",
+            flags!(2)
+        )
+    };
+}
+
+/// Stores IF, as it is in rcx and rdx.
+macro_rules! store_if {
+    () => {
+        "and ecx, 0x200; and edx, 0x200; mov [rbx + {r}], rcx; mov [rbx + {r} + 8], rdx"
+    };
+}
+
 /// Stores the flags as they are within the handler, and returns.
-const SEES_FLAGS: Code = code64!(["pushfq", "pop qword ptr [rbx + {r}]", "iretq"], r = mailbox::RESULTS);
+const SEES_FLAGS: Code = code!(flags!(1), "iretq");
 
 /// The cases.
 pub(crate) static FLAGS: [Case; 13] = [
     long(
         "popf-follows-if",
         "POPF in ring 0 sets and clears IF",
-        code64!(
-            [
-                "push 0x202",
-                "popfq",
-                "pushfq",
-                "pop qword ptr [rbx + {r}]",
-                "push 2",
-                "popfq",
-                "pushfq",
-                "pop qword ptr [rbx + {r} + 8]",
-            ],
-            r = mailbox::RESULTS
-        ),
+        code!("push 0x202; popfq", flags!(1), "push 2; popfq", flags!(2)),
         Expect::Words(&[0x202, 2]),
     ),
     long(
         "popf-follows-all",
         "POPF sets and clears CF, PF, AF, ZF, SF, DF, OF, IOPL, NT, AC and ID",
-        code64!(
-            [
-                "push 0x247cd7",
-                "popfq",
-                "pushfq",
-                "push 2",
-                "popfq",
-                "pop qword ptr [rbx + {r}]",
-                "pushfq",
-                "pop qword ptr [rbx + {r} + 8]",
-            ],
-            r = mailbox::RESULTS
-        ),
+        pops!("0x247cd7", "popfq"),
         Expect::Words(&[0x24_7cd7, 2]),
     ),
     long(
         "rep-popf-is-popf",
         "F3 9D is executed as POPF: it changes IF and the other flags",
-        code64!(
-            [
-                "push 0xad7",
-                ".byte 0xf3, 0x9d",
-                "pushfq",
-                "push 2",
-                ".byte 0xf3, 0x9d",
-                "pop qword ptr [rbx + {r}]",
-                "pushfq",
-                "pop qword ptr [rbx + {r} + 8]",
-            ],
-            r = mailbox::RESULTS
-        ),
+        pops!("0xad7", ".byte 0xf3, 0x9d"),
         Expect::Words(&[0xad7, 2]),
     ),
     long(
         "cli-sti",
         "CLI clears IF and STI sets it, and nothing else",
-        code64!(
-            [
-                "push 0x8d7",
-                "popfq",
-                "sti",
-                "pushfq",
-                "pop qword ptr [rbx + {r}]",
-                "cli",
-                "pushfq",
-                "pop qword ptr [rbx + {r} + 8]",
-            ],
-            r = mailbox::RESULTS
-        ),
+        code!("push 0x8d7; popfq; sti", flags!(1), "cli", flags!(2)),
         Expect::Words(&[0xad7, 0x8d7]),
     ),
     long(
         "save-cli-popf",
         "A section that saves, clears and restores by POPF has IF clear inside and as before outside",
-        code64!(
-            [
-                "sti",
-                "pushfq",
-                "pop r8",
-                "cli",
-                "pushfq",
-                "pop rcx",
-                "push r8",
-                "popfq",
-                "pushfq",
-                "pop rdx",
-                "cli",
-                "and ecx, 0x200",
-                "and edx, 0x200",
-                "mov [rbx + {r}], rcx",
-                "mov [rbx + {r} + 8], rdx",
-            ],
-            r = mailbox::RESULTS
+        code!(
+            "sti; pushfq; pop r8; cli; pushfq; pop rcx",
+            "push r8; popfq",
+            "pushfq; pop rdx; cli",
+            store_if!()
         ),
         Expect::Words(&[0, 0x200]),
     ),
     long(
         "save-cli-test-sti",
         "A section that restores by a test and STI does the same",
-        code64!(
-            [
-                "sti",
-                "pushfq",
-                "pop r8",
-                "cli",
-                "pushfq",
-                "pop rcx",
-                "test r8d, 0x200",
-                "jz 7f",
-                "sti",
-                "7:",
-                "pushfq",
-                "pop rdx",
-                "cli",
-                "and ecx, 0x200",
-                "and edx, 0x200",
-                "mov [rbx + {r}], rcx",
-                "mov [rbx + {r} + 8], rdx",
-            ],
-            r = mailbox::RESULTS
+        code!(
+            "sti; pushfq; pop r8; cli; pushfq; pop rcx",
+            "test r8d, 0x200; jz 7f; sti; 7:",
+            "pushfq; pop rdx; cli",
+            store_if!()
         ),
         Expect::Words(&[0, 0x200]),
     ),
     long(
         "nested-sections",
         "Inside a section with IF clear, neither way sets it",
-        code64!(
-            [
-                "pushfq",
-                "pop r8",
-                "cli",
-                "push r8",
-                "popfq",
-                "pushfq",
-                "pop rcx",
-                "pushfq",
-                "pop r8",
-                "cli",
-                "test r8d, 0x200",
-                "jz 7f",
-                "sti",
-                "7:",
-                "pushfq",
-                "pop rdx",
-                "and ecx, 0x200",
-                "and edx, 0x200",
-                "mov [rbx + {r}], rcx",
-                "mov [rbx + {r} + 8], rdx",
-            ],
-            r = mailbox::RESULTS
+        code!(
+            "pushfq; pop r8; cli; push r8; popfq; pushfq; pop rcx",
+            "pushfq; pop r8; cli; test r8d, 0x200; jz 7f; sti; 7: pushfq; pop rdx",
+            store_if!()
         ),
         Expect::Words(&[0, 0]),
     ),
     long(
         "iret-restores-flags",
         "IRET restores IF and the arithmetic flags from its frame",
-        code64!(
-            [
-                "mov eax, ss",
-                "mov ecx, cs",
-                "mov rdx, rsp",
-                "push rax",
-                "push rdx",
-                "push 0xad7",
-                "push rcx",
-                "lea rax, [rip + 7f]",
-                "push rax",
-                "iretq",
-                "7:",
-                "pushfq",
-                "cli",
-                "pop qword ptr [rbx + {r}]",
-            ],
-            r = mailbox::RESULTS
+        code!(
+            "mov eax, ss; mov ecx, cs; mov rdx, rsp; push rax; push rdx; push 0xad7; push rcx",
+            "lea rax, [rip + 7f]; push rax; iretq; 7: pushfq; cli; pop qword ptr [rbx + {r}]",
         ),
         Expect::Words(&[0xad7]),
     ),
@@ -207,35 +129,13 @@ pub(crate) static FLAGS: [Case; 13] = [
     user(long(
         "popf-in-ring-3",
         "POPF in ring 3 with IOPL 0 leaves IF and IOPL as they are, changes the others, and does not fault",
-        code64!(
-            [
-                "push 0x3ad7",
-                "popfq",
-                "pushfq",
-                "push 2",
-                "popfq",
-                "pop qword ptr [rbx + {r}]",
-                "pushfq",
-                "pop qword ptr [rbx + {r} + 8]",
-            ],
-            r = mailbox::RESULTS
-        ),
+        pops!("0x3ad7", "popfq"),
         Expect::Words(&[0x8d7, 2]),
     )),
     user(long(
         "rep-popf-in-ring-3",
         "F3 9D in ring 3 does the same",
-        code64!(
-            [
-                "push 0x3ad7",
-                ".byte 0xf3, 0x9d",
-                "pushfq",
-                "push 2",
-                "popfq",
-                "pop qword ptr [rbx + {r}]"
-            ],
-            r = mailbox::RESULTS
-        ),
+        code!("push 0x3ad7; .byte 0xf3, 0x9d; pushfq; push 2; popfq; pop qword ptr [rbx + {r}]"),
         Expect::Words(&[0x8d7]),
     )),
     user(long(
@@ -257,14 +157,7 @@ const INT: Case = long(
     "INT enters its handler with IF clear, and IRET sets it again",
     code64!(
         [
-            "sti",
-            "int {vector}",
-            "pushfq",
-            "cli",
-            "pop rax",
-            "and eax, 0x200",
-            "mov [rbx + {r} + 8], rax",
-            "and qword ptr [rbx + {r}], 0x200"
+            "sti; int {vector}; pushfq; cli; pop rax; and eax, 0x200; mov [rbx + {r} + 8], rax; and qword ptr [rbx + {r}], 0x200"
         ],
         vector = INTERRUPT_VECTOR,
         r = mailbox::RESULTS

@@ -16,21 +16,13 @@ use crate::layout::{self, INTERRUPT_VECTOR, mailbox};
 
 /// Turns the local APIC on.
 const APIC_ON: Code = code64!(
-    ["mov eax, {apic}", "mov dword ptr [rax + 0xf0], 0x1ff"],
+    ["mov eax, {apic}; mov dword ptr [rax + 0xf0], 0x1ff"],
     apic = layout::LAPIC
 );
 
 /// Counts in the last word of the results, ends the interrupt, returns.
 const COUNTS: Code = code64!(
-    [
-        "push rax",
-        "mov eax, {count}",
-        "inc qword ptr [rax]",
-        "mov eax, {eoi}",
-        "mov dword ptr [rax], 0",
-        "pop rax",
-        "iretq",
-    ],
+    ["push rax; mov eax, {count}; inc qword ptr [rax]; mov eax, {eoi}; mov dword ptr [rax], 0; pop rax; iretq"],
     count = layout::MAILBOX + COUNT,
     eoi = layout::LAPIC + 0xb0,
 );
@@ -51,139 +43,68 @@ const fn pending(name: &'static str, claim: &'static str, code: Code, expect: Ex
     }
 }
 
-/// The cases. Before each restore, the interrupt is sent; then the count is stored before and after. The loops give a slow hypervisor
-/// time to deliver it.
+/// The interrupt is sent, then `$held`, which keeps it out, and the count; then `$restored`, which lets it in, and the count.
+macro_rules! sent {
+    ($name:literal, $claim:literal, $held:expr, $restored:expr) => {
+        pending(
+            $name,
+            $claim,
+            code64!(
+                [
+                    "mov r10d, {apic}; mov dword ptr [r10 + 0x300], 0x44000 + {vector}",
+                    $held,
+                    "mov rax, [rbx + {count}]; mov [rbx + {r}], rax",
+                    $restored,
+                    "cli; mov rax, [rbx + {count}]; mov [rbx + {r} + 8], rax",
+                ],
+                apic = layout::LAPIC,
+                vector = INTERRUPT_VECTOR,
+                count = COUNT,
+                r = mailbox::RESULTS
+            ),
+            Expect::Words(&[0, 1]),
+        )
+    };
+}
+
+/// The instructions, and a loop that gives a slow hypervisor time to deliver the interrupt.
+macro_rules! slowly {
+    ($code:literal) => {
+        concat!($code, "; mov ecx, 4000; 8: dec ecx; jnz 8b")
+    };
+}
+
+/// The cases.
 pub(crate) static INTERRUPTS: [Case; 7] = [
-    pending(
+    sent!(
         "pending-sti",
         "An interrupt that is pending while IF is clear comes after STI, and not before",
-        code64!(
-            [
-                "mov r10d, {apic}",
-                "mov dword ptr [r10 + 0x300], 0x44000 + {vector}",
-                "nop",
-                "mov rax, [rbx + {count}]",
-                "mov [rbx + {r}], rax",
-                "sti",
-                "mov ecx, 4000",
-                "8:",
-                "dec ecx",
-                "jnz 8b",
-                "cli",
-                "mov rax, [rbx + {count}]",
-                "mov [rbx + {r} + 8], rax",
-            ],
-            apic = layout::LAPIC,
-            vector = INTERRUPT_VECTOR,
-            count = COUNT,
-            r = mailbox::RESULTS
-        ),
-        Expect::Words(&[0, 1]),
+        "nop",
+        slowly!("sti")
     ),
-    pending(
+    sent!(
         "sti-delays",
         "STI lets it in one instruction later: CLI right behind STI keeps it out",
-        code64!(
-            [
-                "mov r10d, {apic}",
-                "mov dword ptr [r10 + 0x300], 0x44000 + {vector}",
-                "sti",
-                "cli",
-                "mov rax, [rbx + {count}]",
-                "mov [rbx + {r}], rax",
-                "sti",
-                "mov ecx, 4000",
-                "8:",
-                "dec ecx",
-                "jnz 8b",
-                "cli",
-                "mov rax, [rbx + {count}]",
-                "mov [rbx + {r} + 8], rax",
-            ],
-            apic = layout::LAPIC,
-            vector = INTERRUPT_VECTOR,
-            count = COUNT,
-            r = mailbox::RESULTS
-        ),
-        Expect::Words(&[0, 1]),
+        "sti; cli",
+        slowly!("sti")
     ),
-    pending(
+    sent!(
         "pending-popf",
         "POPF that sets IF lets it in, and not before",
-        code64!(
-            [
-                "mov r10d, {apic}",
-                "mov dword ptr [r10 + 0x300], 0x44000 + {vector}",
-                "nop",
-                "mov rax, [rbx + {count}]",
-                "mov [rbx + {r}], rax",
-                "push 0x202",
-                "popfq",
-                "mov ecx, 4000",
-                "8:",
-                "dec ecx",
-                "jnz 8b",
-                "cli",
-                "mov rax, [rbx + {count}]",
-                "mov [rbx + {r} + 8], rax",
-            ],
-            apic = layout::LAPIC,
-            vector = INTERRUPT_VECTOR,
-            count = COUNT,
-            r = mailbox::RESULTS
-        ),
-        Expect::Words(&[0, 1]),
+        "nop",
+        slowly!("push 0x202; popfq")
     ),
-    pending(
+    sent!(
         "popf-does-not-delay",
         "POPF lets it in at once: CLI right behind it is too late",
-        code64!(
-            [
-                "mov r10d, {apic}",
-                "mov dword ptr [r10 + 0x300], 0x44000 + {vector}",
-                "nop",
-                "mov rax, [rbx + {count}]",
-                "mov [rbx + {r}], rax",
-                "push 0x202",
-                "popfq",
-                "cli",
-                "mov rax, [rbx + {count}]",
-                "mov [rbx + {r} + 8], rax",
-            ],
-            apic = layout::LAPIC,
-            vector = INTERRUPT_VECTOR,
-            count = COUNT,
-            r = mailbox::RESULTS
-        ),
-        Expect::Words(&[0, 1]),
+        "nop",
+        "push 0x202; popfq"
     ),
-    pending(
+    sent!(
         "pending-popf-clear",
         "POPF that leaves IF clear keeps it out",
-        code64!(
-            [
-                "mov r10d, {apic}",
-                "mov dword ptr [r10 + 0x300], 0x44000 + {vector}",
-                "push 2",
-                "popfq",
-                "nop",
-                "mov rax, [rbx + {count}]",
-                "mov [rbx + {r}], rax",
-                "sti",
-                "mov ecx, 4000",
-                "8:",
-                "dec ecx",
-                "jnz 8b",
-                "cli",
-                "mov rax, [rbx + {count}]",
-                "mov [rbx + {r} + 8], rax",
-            ],
-            apic = layout::LAPIC,
-            vector = INTERRUPT_VECTOR,
-            count = COUNT,
-            r = mailbox::RESULTS
-        ),
-        Expect::Words(&[0, 1]),
+        "push 2; popfq; nop",
+        slowly!("sti")
     ),
     Case {
         payload: Payload {
@@ -197,15 +118,8 @@ pub(crate) static INTERRUPTS: [Case; 7] = [
         "HLT ends when the local APIC's timer fires, after its handler has run",
         code64!(
             [
-                "mov r10d, {apic}",
-                "mov dword ptr [r10 + 0x3e0], 0xb",
-                "mov dword ptr [r10 + 0x320], {vector}",
-                "mov dword ptr [r10 + 0x380], 20000",
-                "sti",
-                "hlt",
-                "cli",
-                "mov rax, [rbx + {count}]",
-                "mov [rbx + {r}], rax",
+                "mov r10d, {apic}; mov dword ptr [r10 + 0x3e0], 0xb; mov dword ptr [r10 + 0x320], {vector}",
+                "mov dword ptr [r10 + 0x380], 20000; sti; hlt; cli; mov rax, [rbx + {count}]; mov [rbx + {r}], rax",
             ],
             apic = layout::LAPIC,
             vector = INTERRUPT_VECTOR,
@@ -216,32 +130,9 @@ pub(crate) static INTERRUPTS: [Case; 7] = [
     ),
 ];
 
-const PENDING_POPF_IF: Case = pending(
+const PENDING_POPF_IF: Case = sent!(
     "pending-popf-if",
     "POPF_IF that sets IF lets it in, and one that clears IF keeps it out",
-    code64!(
-        [
-            "mov r10d, {apic}",
-            "mov dword ptr [r10 + 0x300], 0x44000 + {vector}",
-            "push 2",
-            "ud2",
-            "nop",
-            "mov rax, [rbx + {count}]",
-            "mov [rbx + {r}], rax",
-            "push 0x202",
-            "ud2",
-            "mov ecx, 4000",
-            "8:",
-            "dec ecx",
-            "jnz 8b",
-            "cli",
-            "mov rax, [rbx + {count}]",
-            "mov [rbx + {r} + 8], rax",
-        ],
-        apic = layout::LAPIC,
-        vector = INTERRUPT_VECTOR,
-        count = COUNT,
-        r = mailbox::RESULTS
-    ),
-    Expect::Words(&[0, 1]),
+    "push 2; ud2; nop",
+    slowly!("push 0x202; ud2")
 );
