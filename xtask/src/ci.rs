@@ -3,64 +3,34 @@
 use crate::cargo::{cargo, succeeds};
 use crate::{docs_rs, features, licences, tidy};
 use std::path::Path;
-use std::time::{Duration, Instant};
-
-/// One check.
-struct Step {
-    name: &'static str,
-    kind: Kind,
-}
+use std::time::Instant;
 
 /// How a check is run.
 enum Kind {
     /// `cargo` with these arguments and environment.
-    Cargo(&'static [&'static str], &'static [(&'static str, &'static str)]),
+    Cargo(&'static str, &'static [(&'static str, &'static str)]),
     /// A check of this program's own, on the tree at a folder.
     Own(fn(&Path) -> bool),
 }
 
-const STEPS: &[Step] = &[
-    Step {
-        name: "fmt",
-        kind: Kind::Cargo(&["fmt", "--all", "--check"], &[]),
-    },
-    Step {
-        name: "tidy",
-        kind: Kind::Own(tidy::run),
-    },
-    Step {
-        name: "licences",
-        kind: Kind::Own(licences::run),
-    },
-    Step {
-        name: "clippy",
-        kind: Kind::Cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[]),
-    },
-    Step {
-        name: "features",
-        kind: Kind::Own(features::run),
-    },
-    Step {
-        name: "test",
-        kind: Kind::Cargo(&["test", "--workspace"], &[]),
-    },
-    Step {
-        name: "doc",
-        kind: Kind::Cargo(
-            &[
-                "doc",
-                "--workspace",
-                "--no-deps",
-                "--all-features",
-                "--document-private-items",
-            ],
+const STEPS: &[(&str, Kind)] = &[
+    ("fmt", Kind::Cargo("fmt --all --check", &[])),
+    ("tidy", Kind::Own(tidy::run)),
+    ("licences", Kind::Own(licences::run)),
+    (
+        "clippy",
+        Kind::Cargo("clippy --workspace --all-targets -- -D warnings", &[]),
+    ),
+    ("features", Kind::Own(features::run)),
+    ("test", Kind::Cargo("test --workspace", &[])),
+    (
+        "doc",
+        Kind::Cargo(
+            "doc --workspace --no-deps --all-features --document-private-items",
             &[("RUSTDOCFLAGS", "-D warnings")],
         ),
-    },
-    Step {
-        name: "docs.rs",
-        kind: Kind::Own(docs_rs::run),
-    },
+    ),
+    ("docs.rs", Kind::Own(docs_rs::run)),
 ];
 
 /// What the command line asked for.
@@ -86,8 +56,9 @@ impl Options {
                 "--long" => options.long = true,
                 "--skip" => {
                     let step = rest.next().map_or("", String::as_str);
-                    if !STEPS.iter().any(|s| s.name == step) {
-                        return Err(format!("ci has no step {step:?}; it has {}", names(STEPS)));
+                    if !STEPS.iter().any(|(name, _)| *name == step) {
+                        let names: Vec<_> = STEPS.iter().map(|(name, _)| *name).collect();
+                        return Err(format!("ci has no step {step:?}; it has {}", names.join(", ")));
                     }
                     options.skip.push(step.to_owned());
                 }
@@ -106,21 +77,18 @@ impl Options {
 pub(crate) fn run(root: &Path, options: &Options) -> bool {
     let mut failed = Vec::new();
     let started = Instant::now();
-    for step in STEPS {
-        if options.skip.iter().any(|s| s == step.name) {
-            println!("ci: {} left out by --skip", step.name);
+    for (name, kind) in STEPS {
+        if options.skip.iter().any(|s| s == name) {
+            println!("ci: {name} left out by --skip");
             continue;
         }
-        println!("ci: {} ...", step.name);
-        let (passed, took) = timed(|| step.run(root, options.long));
-        println!(
-            "ci: {} {} in {:.1} s",
-            step.name,
-            if passed { "passed" } else { "FAILED" },
-            took.as_secs_f64()
-        );
+        println!("ci: {name} ...");
+        let began = Instant::now();
+        let passed = kind.run(root, options.long);
+        let verdict = if passed { "passed" } else { "FAILED" };
+        println!("ci: {name} {verdict} in {:.1} s", began.elapsed().as_secs_f64());
         if !passed {
-            failed.push(step.name);
+            failed.push(*name);
             if !options.keep_going {
                 break;
             }
@@ -135,25 +103,19 @@ pub(crate) fn run(root: &Path, options: &Options) -> bool {
     failed.is_empty()
 }
 
-impl Step {
+impl Kind {
     fn run(&self, root: &Path, long: bool) -> bool {
-        match self.kind {
-            Kind::Own(check) => check(root),
-            Kind::Cargo(arguments, environment) => {
+        match self {
+            Self::Own(check) => check(root),
+            Self::Cargo(arguments, environment) => {
                 let long: &[_] = if long { &[("CYCLEWISE_LONG", "1")] } else { &[] };
-                let environment = [environment, long].concat();
-                println!("    {}cargo {}", assignments(&environment), arguments.join(" "));
+                let environment = [*environment, long].concat();
+                println!("    {}cargo {arguments}", assignments(&environment));
                 let mut command = cargo(root);
-                succeeds(command.args(arguments).envs(environment), "ci")
+                succeeds(command.args(arguments.split(' ')).envs(environment), "ci")
             }
         }
     }
-}
-
-fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
-    let started = Instant::now();
-    let result = work();
-    (result, started.elapsed())
 }
 
 /// The environment as a shell would take it, so that a failed step can be repeated by hand.
@@ -162,11 +124,6 @@ fn assignments(environment: &[(&str, &str)]) -> String {
         .iter()
         .map(|(name, value)| format!("{name}='{value}' "))
         .collect()
-}
-
-fn names(steps: &[Step]) -> String {
-    let names: Vec<_> = steps.iter().map(|s| s.name).collect();
-    names.join(", ")
 }
 
 #[cfg(test)]

@@ -49,18 +49,10 @@ fn compile_all(root: &Path, implied: &Implied) -> Vec<String> {
 /// Whether the library compiles with these features and no others, without a warning of clippy's.
 fn compiles(root: &Path, features: &Features) -> bool {
     let features = joined(features);
-    let arguments = [
-        "clippy",
-        "--quiet",
-        "--locked",
-        "--package",
-        PACKAGE,
-        "--lib",
-        "--no-default-features",
-        "--features",
-    ];
     let mut command = cargo(root);
-    command.args(arguments).arg(&features).args(["--", "-D", "warnings"]);
+    command.args(["clippy", "--quiet", "--locked", "--package", PACKAGE, "--lib"]);
+    command.args(["--no-default-features", "--features", &features]);
+    command.args(["--", "-D", "warnings"]);
     succeeds(&mut command, "features")
 }
 

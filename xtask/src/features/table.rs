@@ -76,15 +76,8 @@ fn quoted(cell: &str) -> impl Iterator<Item = String> {
 /// The packages that the library is built from with this feature alone.
 fn tree(root: &Path, feature: &str) -> Result<Packages, String> {
     let mut command = cargo(root);
-    command.args([
-        "tree",
-        "--locked",
-        "--package",
-        PACKAGE,
-        "--no-default-features",
-        "--features",
-        feature,
-    ]);
+    command.args(["tree", "--locked", "--package", PACKAGE]);
+    command.args(["--no-default-features", "--features", feature]);
     command.args(["--edges", "normal", "--prefix", "none", "--format", "{p}"]);
     Ok(packages(&String::from_utf8_lossy(&output(&mut command)?)))
 }
@@ -106,16 +99,9 @@ mod tests {
 
     fn trees() -> BTreeMap<String, Packages> {
         let of = |tree| packages(&format!("cyclewise v0.1.0 (/somewhere)\n{tree}"));
-        [
-            ("clock", "libc v0.2.1\n"),
-            (
-                "lock",
-                "libc v0.2.1\nlock_api v0.4.1\nscopeguard v1.2.0\nscopeguard v1.2.0 (*)\n",
-            ),
-            ("std", ""),
-        ]
-        .map(|(feature, tree)| (feature.to_owned(), of(tree)))
-        .into()
+        let lock = "libc v0.2.1\nlock_api v0.4.1\nscopeguard v1.2.0\nscopeguard v1.2.0 (*)\n";
+        let trees = [("clock", "libc v0.2.1\n"), ("lock", lock), ("std", "")];
+        trees.map(|(feature, tree)| (feature.to_owned(), of(tree))).into()
     }
 
     #[test]

@@ -14,31 +14,11 @@ pub(super) struct Linker {
 }
 
 pub(super) const LINKERS: [Linker; 5] = [
-    Linker {
-        name: "rust-lld",
-        signature: "LLD",
-        program: None,
-    },
-    Linker {
-        name: "bfd",
-        signature: "bfd",
-        program: Some(("ld.bfd", "binutils")),
-    },
-    Linker {
-        name: "gold",
-        signature: "gold",
-        program: Some(("ld.gold", "binutils or binutils-gold")),
-    },
-    Linker {
-        name: "lld",
-        signature: "LLD",
-        program: Some(("ld.lld", "lld")),
-    },
-    Linker {
-        name: "mold",
-        signature: "mold",
-        program: Some(("mold", "mold")),
-    },
+    Linker::new("rust-lld", "LLD", None),
+    Linker::new("bfd", "bfd", Some(("ld.bfd", "binutils"))),
+    Linker::new("gold", "gold", Some(("ld.gold", "binutils or binutils-gold"))),
+    Linker::new("lld", "LLD", Some(("ld.lld", "lld"))),
+    Linker::new("mold", "mold", Some(("mold", "mold"))),
 ];
 
 /// What comes out.
@@ -82,6 +62,14 @@ pub(super) struct Way {
 }
 
 impl Linker {
+    const fn new(name: &'static str, signature: &'static str, program: Option<(&'static str, &'static str)>) -> Self {
+        Self {
+            name,
+            signature,
+            program,
+        }
+    }
+
     /// Why it cannot be had, and what to do.
     pub(super) fn missing(&self) -> Option<String> {
         let (program, package) = self.program?;
@@ -112,11 +100,7 @@ mod tests {
 
     #[test]
     fn a_missing_linker_is_said_with_what_to_install() {
-        let missing = Linker {
-            name: "none",
-            signature: "none",
-            program: Some(("ld.none", "nothing")),
-        };
+        let missing = Linker::new("none", "none", Some(("ld.none", "nothing")));
         let why = missing.missing().unwrap();
         assert!(why.contains("no ld.none in PATH; apt-get install nothing"), "{why}");
         assert_eq!(LINKERS[0].missing(), None);

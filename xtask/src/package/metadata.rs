@@ -30,9 +30,9 @@ impl Metadata {
     }
 
     fn of(value: &Value, offline: bool) -> Result<Self, String> {
-        let members = strings(&value["workspace_members"]);
         let packages = value["packages"].as_array().map_or(&[][..], Vec::as_slice);
-        let ours = packages.iter().filter(|p| members.contains(&text(&p["id"])));
+        // Others have a registry as their source.
+        let ours = packages.iter().filter(|p| p["source"].is_null());
         let published: Vec<_> = ours
             // `publish = false` is an empty list of registries.
             .filter(|p| p["publish"].as_array().is_none_or(|registries| !registries.is_empty()))
@@ -66,15 +66,6 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or("")
 }
 
-fn strings(value: &Value) -> Vec<&str> {
-    value
-        .as_array()
-        .map_or(&[][..], Vec::as_slice)
-        .iter()
-        .map(text)
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::Metadata;
@@ -82,20 +73,15 @@ mod tests {
 
     #[test]
     fn members_that_are_published_are_found() {
-        let workspace = |members: &[&str]| {
-            json!({
-                "packages": [
-                    { "id": "a", "name": "a", "version": "0.1.0", "publish": null },
-                    { "id": "b", "name": "b", "version": "1.0.0", "publish": [] },
-                    { "id": "c", "name": "c", "version": "1.0.0", "publish": null },
-                ],
-                "workspace_members": members,
-                "target_directory": "/t",
-            })
+        let ours = json!({ "name": "a", "version": "0.1.0", "source": null, "publish": null });
+        let private = json!({ "name": "b", "version": "1.0.0", "source": null, "publish": [] });
+        let other = json!({ "name": "c", "version": "1.0.0", "source": "registry", "publish": null });
+        let of = |packages: &[&serde_json::Value]| {
+            Metadata::of(&json!({ "packages": packages, "target_directory": "/t" }), false)
         };
-        let metadata = Metadata::of(&workspace(&["a", "b"]), false).unwrap();
+        let metadata = of(&[&ours, &private, &other]).unwrap();
         assert_eq!(metadata.published.len(), 1);
         assert_eq!(metadata.published[0].name, "a");
-        assert!(Metadata::of(&workspace(&["b"]), false).is_err());
+        assert!(of(&[&private, &other]).is_err());
     }
 }

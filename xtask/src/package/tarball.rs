@@ -82,17 +82,14 @@ impl Tarball {
                 "{file} stays in the repository; leave it out by `include` of its Cargo.toml"
             ));
         }
-        for link in links(&self.readme).filter(|link| !self.resolves(link)) {
+        // What a reader of the registry's page can follow.
+        let resolves = |link: &&str| link.starts_with("https://") || link.starts_with('#');
+        for link in links(&self.readme).filter(|link| !resolves(link)) {
             problems.push(format!(
                 "README.md links to {link}, which its readers do not have; say it in words"
             ));
         }
         problems
-    }
-
-    /// Whether a reader of the registry's page can follow the link.
-    fn resolves(&self, link: &str) -> bool {
-        link.starts_with("https://") || link.starts_with('#')
     }
 }
 
@@ -144,23 +141,16 @@ mod tests {
             .iter()
             .chain(&super::LICENCES)
             .map(|name| (*name, *name));
-        for (name, text) in always
-            .filter(|(name, _)| !without.contains(name))
-            .chain(files.iter().copied())
-        {
+        let always = always.filter(|(name, _)| !without.contains(name));
+        for (name, text) in always.chain(files.iter().copied()) {
             let path = root.join("a-0.1.0").join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
         let packed = root.join("a-0.1.0.crate");
-        let status = Command::new("tar")
-            .arg("-czf")
-            .arg(&packed)
-            .arg("-C")
-            .arg(root)
-            .arg("a-0.1.0")
-            .status();
-        assert!(status.unwrap().success());
+        let mut tar = Command::new("tar");
+        tar.arg("-czf").arg(&packed).arg("-C").arg(root).arg("a-0.1.0");
+        assert!(tar.status().unwrap().success());
         Tarball::read(&packed).unwrap().problems(root)
     }
 
@@ -177,14 +167,8 @@ mod tests {
 
     #[test]
     fn tests_snapshots_and_records_are_caught() {
-        for file in [
-            "tests/a.rs",
-            "src/a/snapshots/b.txt",
-            "src/a/b.snap",
-            "records/machine.txt",
-            "data/noisy.json.gz",
-            "machine.json",
-        ] {
+        let files = "tests/a.rs src/a/snapshots/b.txt src/a/b.snap records/machine.txt data/noisy.json.gz machine.json";
+        for file in files.split(' ') {
             let found = problems(&[(file, "x")], &[]);
             assert!(found.len() == 1 && found[0].starts_with(file), "{found:?}");
         }
@@ -193,11 +177,8 @@ mod tests {
     #[test]
     fn what_is_missing_is_caught() {
         for file in super::REQUIRED {
-            let found = problems(&[], &[file]);
-            assert!(
-                found.len() == 1 && found[0].starts_with(&format!("no {file}")),
-                "{found:?}"
-            );
+            let (found, start) = (problems(&[], &[file]), format!("no {file}"));
+            assert!(found.len() == 1 && found[0].starts_with(&start), "{found:?}");
         }
         let found = problems(&[("LICENSE-MIT", "another")], &["LICENSE-MIT", "LICENSE-APACHE"]);
         assert!(

@@ -24,36 +24,24 @@ const UNITS: &[&str] = &["tick/op", "ns/op", "op/s", "cycle/op"];
 
 fn check(tree: &Tree) -> Vec<Finding> {
     let Some(file) = tree.files().iter().find(|f| f.path == FILE) else {
-        return vec![Finding::new(
-            FILE,
-            1,
-            "missing",
-            "write it: every package and what it is for",
-        )];
+        let fix = "write it: every package and what it is for";
+        return vec![Finding::new(FILE, 1, "missing", fix)];
     };
     let mut findings = Vec::new();
     let mut named = BTreeSet::new();
     for mention in mentions(&file.text) {
         let places = mention.places(tree);
         if places.is_empty() && mention.must_exist() {
-            findings.push(Finding::new(
-                FILE,
-                mention.line,
-                format!("`{}` is not there", mention.path),
-                "name what it has become, or remove it",
-            ));
+            let what = format!("`{}` is not there", mention.path);
+            let fix = "name what it has become, or remove it";
+            findings.push(Finding::new(FILE, mention.line, what, fix));
         }
         named.extend(places);
     }
-    for manifest in tree.manifests().iter().filter(|m| m.package.is_some()) {
-        let folder = manifest.folder();
+    for folder in tree.packages() {
         if !folder.is_empty() && !named.contains(folder) {
-            findings.push(Finding::new(
-                FILE,
-                1,
-                format!("`{folder}` is not named"),
-                "say what the package is for",
-            ));
+            let what = format!("`{folder}` is not named");
+            findings.push(Finding::new(FILE, 1, what, "say what the package is for"));
         }
     }
     findings
@@ -69,8 +57,7 @@ impl Mention {
     /// Where in the tree it leads: for each place it may start at, the path from the root if something is there.
     fn places(&self, tree: &Tree) -> Vec<String> {
         let path = self.path.trim_start_matches("./").trim_end_matches('/');
-        let packages = tree.manifests().iter().filter(|m| m.package.is_some());
-        let inside = packages.flat_map(|m| [m.folder().to_owned(), below(m.folder(), "src")]);
+        let inside = tree.packages().iter().flat_map(|p| [p.clone(), below(p, "src")]);
         std::iter::once(String::new())
             .chain(inside)
             .map(|start| below(&start, path))
@@ -112,22 +99,10 @@ fn mentions(text: &str) -> Vec<Mention> {
             words.extend(content.split('`').skip(1).step_by(2));
             words.extend(content.split("](").skip(1).filter_map(|s| s.split([')', '#']).next()));
         }
-        let paths = words.iter().filter(|w| !w.is_empty()).flat_map(|w| expand(w));
+        let paths = words.into_iter().filter(|w| !w.is_empty()).map(str::to_owned);
         found.extend(paths.map(|path| Mention { path, line }));
     }
     found
-}
-
-/// `a/{b,c}/d` as `a/b/d` and `a/c/d`.
-fn expand(word: &str) -> Vec<String> {
-    let Some((before, rest)) = word.split_once('{') else {
-        return vec![word.to_owned()];
-    };
-    let Some((choices, after)) = rest.split_once('}') else {
-        return vec![word.to_owned()];
-    };
-    let whole = choices.split(',').map(|choice| format!("{before}{choice}{after}"));
-    whole.flat_map(|w| expand(&w)).collect()
 }
 
 #[cfg(test)]
@@ -154,7 +129,7 @@ mod tests {
     fn spans_blocks_and_links_name_places() {
         let good = with(
             "# How it is built\n\nUnits are `tick/op`, see `/proc/cpuinfo`, `lib/lockref.c` and [all](crates/).\n\n\
-             ```\ncrates/cyclewise/   the library\n  src/arch/{x86_64,portable}/   twins\n```\n\n\
+             ```\ncrates/cyclewise/   the library\n  src/arch/portable/   twins\n```\n\n\
              `crates/cyclewise-lab`, `stats` and `src/stats/mod.rs`.\n",
         );
         assert_eq!(good, [""; 0]);
@@ -174,10 +149,6 @@ mod tests {
 
     #[test]
     fn no_file_is_a_failure() {
-        let bad = check(&RULE, &[("README.md", "# A\n")]);
-        assert_eq!(
-            bad,
-            ["ARCHITECTURE.md:1: architecture: missing; write it: every package and what it is for"]
-        );
+        assert_eq!(check(&RULE, &[("README.md", "# A\n")]).len(), 1);
     }
 }

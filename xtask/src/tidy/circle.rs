@@ -15,8 +15,7 @@ type Path = Vec<String>;
 
 fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for manifest in tree.manifests() {
-        let folder = manifest.folder();
+    for folder in tree.packages() {
         let package = Package::of(
             tree.sources()
                 .iter()

@@ -5,22 +5,15 @@
 //! must refuse, so that a rule that has stopped biting is noticed.
 
 mod architecture;
-mod asm;
-mod changelog;
 mod circle;
-mod doubles;
-mod formats;
+mod layers;
 mod length;
-mod manifest;
 mod module_doc;
 mod names;
-mod one_wrapper;
 mod private_words;
 mod reasons;
 mod soundness;
 mod source;
-mod syscalls;
-mod test_only;
 #[cfg(test)]
 mod testing;
 mod tree;
@@ -38,18 +31,15 @@ struct Rule {
 
 const RULES: &[Rule] = &[
     architecture::RULE,
-    asm::RULE,
-    changelog::RULE,
     circle::RULE,
-    doubles::RULE,
-    formats::RULE,
+    layers::ASM,
+    layers::SYSCALLS,
+    layers::FORMATS,
     length::RULE,
     module_doc::RULE,
-    one_wrapper::RULE,
     private_words::RULE,
     reasons::RULE,
     soundness::RULE,
-    syscalls::RULE,
     unsafety::RULE,
 ];
 
@@ -95,10 +85,6 @@ pub(crate) fn run(root: &Path) -> bool {
         }
     };
     let (mut failures, mut warnings) = (0, 0);
-    for finding in tree.unreadable() {
-        failures += 1;
-        println!("{}", finding.line_of_report("tokens"));
-    }
     for rule in RULES {
         let mut findings = (rule.check)(&tree);
         findings.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));

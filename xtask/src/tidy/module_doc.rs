@@ -1,5 +1,6 @@
 //! Every source file opens with its module doc: one sentence that says what it is.
 
+use super::source::Source;
 use super::tree::Tree;
 use super::{Finding, Rule};
 
@@ -12,16 +13,9 @@ fn check(tree: &Tree) -> Vec<Finding> {
     let missing = tree
         .package_sources()
         .filter(|s| s.module_doc.first().is_none_or(|line| line.trim().is_empty()));
-    missing
-        .map(|s| {
-            Finding::new(
-                &s.path,
-                1,
-                "no module doc on the first line",
-                "start the file with `//! ` and one sentence that says what it is",
-            )
-        })
-        .collect()
+    let fix = "start the file with `//! ` and one sentence that says what it is";
+    let finding = |s: &Source| Finding::new(&s.path, 1, "no module doc on the first line", fix);
+    missing.map(finding).collect()
 }
 
 #[cfg(test)]

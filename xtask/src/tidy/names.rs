@@ -4,8 +4,7 @@
 //! path is a run of identifiers joined by `::`, wherever it stands, in macros too. Words in strings and comments are not
 //! names.
 
-use super::test_only;
-use proc_macro2::{Delimiter, TokenTree};
+use proc_macro2::{Delimiter, Group, TokenTree};
 
 /// One path, where it is named.
 pub(super) struct Name {
@@ -56,7 +55,7 @@ impl Names {
             match &tokens[at] {
                 TokenTree::Punct(p) if p.as_char() == '#' => {
                     let attribute = tokens.get(at + 1);
-                    test_item |= matches!(attribute, Some(TokenTree::Group(a)) if test_only::is_attribute(a));
+                    test_item |= matches!(attribute, Some(TokenTree::Group(a)) if is_of_tests(a));
                 }
                 TokenTree::Punct(p) if p.as_char() == ';' => test_item = false,
                 TokenTree::Group(group) => {
@@ -146,6 +145,18 @@ impl Names {
     }
 }
 
+/// Whether the attribute makes its item a test's: `test`, `cfg(test)` and its compounds, but not `cfg(not(test))`.
+fn is_of_tests(attribute: &Group) -> bool {
+    let text = attribute.stream().to_string();
+    let words: Vec<_> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    words == ["test"] || words.contains(&"cfg") && words.contains(&"test") && !words.contains(&"not")
+}
+
+/// Whether the file is a test's: `tests.rs`, or anything below a folder `tests`.
+pub(super) fn is_in_tests(path: &str) -> bool {
+    path.ends_with("/tests.rs") || format!("/{path}").contains("/tests/")
+}
+
 /// The path that starts at an identifier, and the index after it.
 fn path_from(tokens: &[TokenTree], start: usize) -> (Vec<String>, usize) {
     let mut segments = vec![tokens[start].to_string()];
@@ -168,7 +179,7 @@ fn follower(token: Option<&TokenTree>) -> Option<char> {
     }
 }
 
-pub(super) fn is_punct(tokens: &[TokenTree], at: usize, c: char) -> bool {
+fn is_punct(tokens: &[TokenTree], at: usize, c: char) -> bool {
     matches!(tokens.get(at), Some(TokenTree::Punct(p)) if p.as_char() == c)
 }
 
@@ -239,6 +250,28 @@ mod tests {
             .map(|n| (n.first(), n.in_test, n.inside.len()))
             .collect();
         assert_eq!(read, [("a", false, 0), ("c", true, 1), ("e", false, 0)]);
+    }
+
+    #[test]
+    fn attributes_and_files_of_tests_are_told_from_others() {
+        let of_tests = |attribute: &str| {
+            read(&format!("{attribute} fn f() {{ g }}"))
+                .all
+                .iter()
+                .any(|n| n.in_test)
+        };
+        for attribute in ["#[test]", "#[cfg(test)]", "#[cfg(all(test, target_os = \"linux\"))]"] {
+            assert!(of_tests(attribute), "{attribute}");
+        }
+        for attribute in ["#[cfg(not(test))]", "#[cfg(feature = \"std\")]", "#[doc = \"a test\"]"] {
+            assert!(!of_tests(attribute), "{attribute}");
+        }
+        let files = [
+            "crates/a/tests/t.rs",
+            "crates/a/src/record/tests.rs",
+            "crates/a/src/testing.rs",
+        ];
+        assert_eq!(files.map(is_in_tests), [true, true, false]);
     }
 
     #[test]

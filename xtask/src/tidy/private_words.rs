@@ -27,19 +27,17 @@ fn check(tree: &Tree) -> Vec<Finding> {
     for file in tree.files() {
         for (number, line) in (1..).zip(file.text.lines()) {
             for needle in folders.iter().filter(|n| names_folder(line, n)) {
-                findings.push(Finding::new(
-                    &file.path,
-                    number,
-                    format!("the machine's own folder `{needle}`"),
-                    "use a path from the root of the tree, or a variable",
-                ));
+                let what = format!("the machine's own folder `{needle}`");
+                let fix = "use a path from the root of the tree, or a variable";
+                findings.push(Finding::new(&file.path, number, what, fix));
             }
             for needle in hosts.iter().filter(|n| line.to_ascii_lowercase().contains(*n)) {
+                let fix = "leave the host to the reader's own configuration";
                 findings.push(Finding::new(
                     &file.path,
                     number,
                     format!("a private host, `{needle}`"),
-                    "leave the host to the reader's own configuration",
+                    fix,
                 ));
             }
         }

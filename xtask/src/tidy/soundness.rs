@@ -40,16 +40,9 @@ fn check(tree: &Tree) -> Vec<Finding> {
     let missing = named
         .into_iter()
         .filter(|(_, name)| !name.starts_with('.') && !there.contains(name));
-    missing
-        .map(|(line, name)| {
-            Finding::new(
-                FILE,
-                line,
-                format!("no test is called `{name}`"),
-                "name the test that checks this, or say that none does",
-            )
-        })
-        .collect()
+    let fix = "name the test that checks this, or say that none does";
+    let finding = |(line, name)| Finding::new(FILE, line, format!("no test is called `{name}`"), fix);
+    missing.map(finding).collect()
 }
 
 /// The last cell of a row of a table.

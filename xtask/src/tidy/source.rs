@@ -1,8 +1,7 @@
-//! One Rust file as the rules see it: its place, its module doc, its opt-ins and the paths it names.
+//! One Rust file as the rules see it: its place, its module doc and the paths it names.
 
-use super::names::{Names, is_punct};
-use super::test_only;
-use proc_macro2::{TokenStream, TokenTree};
+use super::names::{Names, is_in_tests};
+use proc_macro2::TokenStream;
 use std::str::FromStr;
 
 /// A Rust file.
@@ -13,17 +12,21 @@ pub(super) struct Source {
     pub(super) module_doc: Vec<String>,
     /// Every path named, a single identifier being the shortest.
     pub(super) names: Names,
-    /// Arguments of `#![allow(...)]` and `#![expect(...)]` at the top of the file.
-    pub(super) opt_ins: Vec<String>,
 }
 
 impl Source {
     /// Reads a file.
     ///
     /// # Errors
-    /// The line and the reason where the text is not Rust tokens.
-    pub(super) fn read(path: &str, text: &str) -> Result<Self, (usize, String)> {
-        let tokens = TokenStream::from_str(text).map_err(|e| (e.span().start().line.max(1), e.to_string()))?;
+    /// One line where the text is not Rust tokens.
+    pub(super) fn read(path: &str, text: &str) -> Result<Self, String> {
+        let tokens = TokenStream::from_str(text);
+        let tokens = tokens.map_err(|e| {
+            format!(
+                "{path}:{}: not Rust: {e}; close what is open",
+                e.span().start().line.max(1)
+            )
+        })?;
         let tokens: Vec<_> = tokens.into_iter().collect();
         Ok(Self {
             path: path.to_owned(),
@@ -32,8 +35,7 @@ impl Source {
                 .map_while(|l| l.strip_prefix("//!"))
                 .map(str::to_owned)
                 .collect(),
-            names: Names::of(&tokens, test_only::is_file(path)),
-            opt_ins: opt_ins(&tokens),
+            names: Names::of(&tokens, is_in_tests(path)),
         })
     }
 
@@ -61,36 +63,13 @@ impl Source {
     }
 }
 
-fn opt_ins(tokens: &[TokenTree]) -> Vec<String> {
-    let mut found = Vec::new();
-    for at in 0..tokens.len() {
-        if !(is_punct(tokens, at, '#') && is_punct(tokens, at + 1, '!')) {
-            continue;
-        }
-        if let Some(TokenTree::Group(attribute)) = tokens.get(at + 2)
-            && let [TokenTree::Ident(level), TokenTree::Group(lints), ..] =
-                attribute.stream().into_iter().collect::<Vec<_>>().as_slice()
-            && (level == "allow" || level == "expect")
-        {
-            let words = lints.stream().into_iter().filter(|t| matches!(t, TokenTree::Ident(_)));
-            found.extend(words.map(|w| w.to_string()));
-        }
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_file_knows_its_module() {
-        let module = |path| {
-            Source::read(path, "")
-                .unwrap_or_else(|(_, e)| panic!("{e}"))
-                .module()
-                .join("::")
-        };
+        let module = |path| Source::read(path, "").map(|source| source.module().join("::")).unwrap();
         assert_eq!(module("crates/a/src/lib.rs"), "");
         assert_eq!(module("crates/a/src/main.rs"), "main");
         assert_eq!(module("crates/a/src/arch/mod.rs"), "arch");
@@ -98,10 +77,9 @@ mod tests {
     }
 
     #[test]
-    fn the_module_doc_and_the_opt_ins_are_at_the_top() {
-        let text = "//! A.\n//! # Safety\n#![expect(unsafe_code, reason = \"r\")]\nfn f() {}\n//! Not this.\n";
-        let source = Source::read("src/a.rs", text).unwrap_or_else(|(_, e)| panic!("{e}"));
+    fn the_module_doc_is_at_the_top() {
+        let text = "//! A.\n//! # Safety\nfn f() {}\n//! Not this.\n";
+        let source = Source::read("src/a.rs", text).unwrap();
         assert_eq!(source.module_doc, [" A.", " # Safety"]);
-        assert!(source.opt_ins.contains(&"unsafe_code".to_owned()));
     }
 }

@@ -1,7 +1,5 @@
 //! The tree the rules look at: every text file git would commit, with the Rust ones already read as tokens.
 
-use super::Finding;
-use super::manifest::Manifest;
 use super::source::Source;
 use std::io;
 use std::path::Path;
@@ -25,15 +23,14 @@ impl File {
 pub(super) struct Tree {
     files: Vec<File>,
     sources: Vec<Source>,
-    manifests: Vec<Manifest>,
-    unreadable: Vec<Finding>,
+    packages: Vec<String>,
 }
 
 impl Tree {
     /// Reads the tree at `root`.
     ///
     /// # Errors
-    /// Where a folder or a file cannot be read.
+    /// Where a folder or a file cannot be read, or a Rust file is none: no rule would see it.
     pub(super) fn load(root: &Path) -> io::Result<Self> {
         let mut files = Vec::new();
         for path in committed(root)? {
@@ -49,28 +46,17 @@ impl Tree {
         }
         files.sort_by(|a, b| a.path.cmp(&b.path));
 
-        let (mut sources, mut unreadable) = (Vec::new(), Vec::new());
-        for file in files.iter().filter(|f| f.extension() == "rs") {
-            match Source::read(&file.path, &file.text) {
-                Ok(source) => sources.push(source),
-                Err((line, what)) => unreadable.push(Finding::new(
-                    &file.path,
-                    line,
-                    format!("not Rust tokens: {what}"),
-                    "close what is open, or rename the file if it is not Rust",
-                )),
-            }
-        }
-        let manifests = files
-            .iter()
-            .filter(|f| f.path == "Cargo.toml" || f.path.ends_with("/Cargo.toml"))
-            .map(|f| Manifest::read(&f.path, &f.text))
-            .collect();
+        let rust = files.iter().filter(|f| f.extension() == "rs");
+        let sources = rust.map(|f| Source::read(&f.path, &f.text)).collect::<Result<_, _>>();
+        let sources = sources.map_err(io::Error::other)?;
+        let manifests = files.iter().filter(|f| f.text.lines().any(|line| line == "[package]"));
+        let packages =
+            manifests.filter_map(|f| Some(f.path.strip_suffix("Cargo.toml")?.trim_end_matches('/').to_owned()));
+        let packages = packages.collect();
         Ok(Self {
             files,
             sources,
-            manifests,
-            unreadable,
+            packages,
         })
     }
 
@@ -85,30 +71,22 @@ impl Tree {
 
     /// Every Rust file in the `src/` of a package, which is where most rules hold.
     pub(super) fn package_sources(&self) -> impl Iterator<Item = &Source> {
-        self.sources.iter().filter(|s| self.package_of(s).is_some())
+        let is_packaged = |s: &&Source| {
+            s.place()
+                .is_some_and(|(folder, _)| self.packages.iter().any(|p| p == folder))
+        };
+        self.sources.iter().filter(is_packaged)
     }
 
-    pub(super) fn manifests(&self) -> &[Manifest] {
-        &self.manifests
-    }
-
-    /// The manifest of the package whose `src/` holds this file.
-    pub(super) fn package_of(&self, source: &Source) -> Option<&Manifest> {
-        let (folder, _) = source.place()?;
-        self.manifests
-            .iter()
-            .find(|m| m.folder() == folder && m.package.is_some())
+    /// The folder of every package, from the root.
+    pub(super) fn packages(&self) -> &[String] {
+        &self.packages
     }
 
     /// Whether the path is a file, or a folder with a file below it.
     pub(super) fn exists(&self, path: &str) -> bool {
         let folder = format!("{}/", path.trim_end_matches('/'));
         self.files.iter().any(|f| f.path == path || f.path.starts_with(&folder))
-    }
-
-    /// The Rust files that could not be read as tokens: a failure of their own, because no rule has seen them.
-    pub(super) fn unreadable(&self) -> &[Finding] {
-        &self.unreadable
     }
 }
 
@@ -157,10 +135,11 @@ mod tests {
     use crate::tidy::testing::tree;
 
     #[test]
-    fn a_file_that_is_not_rust_tokens_is_a_finding() {
-        let tree = tree(&[("crates/a/src/lib.rs", "//! A.\nfn f() {\n    let x = (1;\n}\n")]);
-        assert_eq!(tree.unreadable().len(), 1);
-        assert_eq!(tree.unreadable()[0].file, "crates/a/src/lib.rs");
+    fn a_file_that_is_not_rust_tokens_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.rs"), "//! A.\nfn f() {\n    let x = (1;\n}\n").unwrap();
+        let error = super::Tree::load(folder.path()).err().unwrap().to_string();
+        assert!(error.starts_with("a.rs:4: not Rust: "), "{error}");
     }
 
     #[test]
