@@ -19,8 +19,8 @@ use core::ffi::{c_int, c_void};
 use core::ptr;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicPtr};
+use cyclewise::patch::hooks::tls::{self, TlsHooks};
 use cyclewise::patch::hooks::{self, Behind, Hooks, Next};
-use cyclewise::patch::tls_hooks::{self, TlsHooks};
 use std::sync::OnceLock;
 
 /// The layout of the table, and what the functions below are given. Their names have it too: an object of another version does not link,
@@ -83,7 +83,7 @@ cyclewise::__thread_creators!(define);
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_hook2_dl_allocate_tls(behind: &Behind, memory: *mut c_void) -> *mut c_void {
     // SAFETY: the caller's contract is the dynamic linker's.
-    unsafe { tls_hooks::allocate(behind, memory) }
+    unsafe { tls::allocate(behind, memory) }
 }
 
 /// Restores LOCK, then calls the dynamic linker's `_dl_allocate_tls_init`.
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn cw_hook2_dl_allocate_tls_init(
     is_main: usize,
 ) -> *mut c_void {
     // SAFETY: the caller's contract is the dynamic linker's.
-    unsafe { tls_hooks::init(behind, block, is_main) }
+    unsafe { tls::init(behind, block, is_main) }
 }
 
 /// The table that the program has registered; null without one.

@@ -134,7 +134,6 @@ pub mod mask;
 pub mod patch;
 #[cfg(feature = "percpu")]
 pub mod percpu;
-#[cfg(any(feature = "clock", feature = "lock", feature = "percpu"))]
 #[cfg_attr(loom, path = "primitive_loom.rs")]
 mod primitive;
 #[cfg(feature = "refs")]

@@ -105,7 +105,6 @@ impl Source for System {
 }
 
 /// The floor above `ns`, or `ns` where the kernel's clock was set back.
-#[cfg(feature = "std")]
 #[cold]
 fn kept(floor_ns: u64, ns: u64) -> u64 {
     clock_gettime::known_monotonic_ns().map_or(floor_ns, |now_ns| ns.max(floor(floor_ns, now_ns)))

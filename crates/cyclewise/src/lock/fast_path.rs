@@ -23,7 +23,6 @@ pub(crate) fn lock<W: LockWord, P: Park, R: Relax>(word: &W) {
 }
 
 /// Locks by the deadline; `false` if it passed.
-#[cfg(any(test, feature = "std"))]
 #[inline]
 pub(crate) fn lock_until<W: LockWord, P: Park, R: Relax>(word: &W, until: P::Deadline) -> bool {
     word.try_take(0) || lock_slow::<W, P, R>(word, Some(until))

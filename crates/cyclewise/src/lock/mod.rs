@@ -98,7 +98,7 @@ mod lock_word;
 mod nodes;
 mod park;
 mod queue;
-#[cfg(not(loom))]
+#[cfg_attr(loom, path = "raw_loom.rs")]
 mod raw;
 mod relax;
 mod sleepers;
@@ -107,12 +107,9 @@ mod turn;
 pub(crate) use fast_path::{lock, try_lock, unlock};
 pub(crate) use high_half_word::HighHalfWord;
 pub use park::{Never, Park, SpinOnly};
+#[allow(unused_imports, unreachable_pub, reason = "the models' twin exports nothing")]
+pub use raw::*;
 pub use relax::{Exponential, NoRelax, Pause, Relax};
-#[cfg(not(loom))]
-pub use {
-    park::{Futex, Moment, NAP_NS},
-    raw::{DefaultPark, DefaultRelax, RawSpinLock, SpinLock, SpinLockGuard, SpinLockGuardWith, SpinLockWith},
-};
 
 #[cfg(test)]
 #[cfg_attr(loom, path = "tests/loom.rs")]

@@ -206,16 +206,12 @@ fn register(
 /// Keeps this link unit mapped, because the kernel and the C library call its functions from now on. If the dynamic
 /// linker refuses, code that closes the unit must remove the handlers first and not fork afterwards.
 fn stay_loaded() {
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     let _ = crate::sys::dl::stay_loaded();
 }
 
 /// The same for the link unit with this code or data of a handler, if one has it: it may be another than ours.
 fn keep_loaded(address: *const c_void) {
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     let _ = crate::sys::dl::keep_loaded(address);
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    let _ = address;
 }
 
 /// Installs our function and reads it back: a filter may report success without the call.

@@ -59,11 +59,6 @@
 //! # References
 //! Linux arch/x86/kernel/alternative.c; M. Desnoyers, "x86: alternatives: fix LOCK_PREFIX race", 2008.
 
-#![cfg_attr(
-    not(all(feature = "std", target_arch = "x86_64", target_env = "gnu")),
-    allow(dead_code, unused_imports, reason = "nothing is elided, or no text is written")
-)]
-
 mod alternative;
 mod canary;
 #[cfg_attr(not(all(feature = "std", target_env = "gnu")), path = "confined/unsupported.rs")]
@@ -84,9 +79,6 @@ mod sites;
 pub(crate) mod text;
 mod text_edit;
 mod text_lock;
-#[cfg(all(feature = "std", target_env = "gnu"))]
-#[doc(hidden)]
-pub mod tls_hooks;
 #[doc(hidden)]
 pub mod units;
 

@@ -109,11 +109,13 @@ impl OtherGuard {
     }
 
     /// A lock that this thread took before.
+    #[allow(dead_code, reason = "only a mode writes to other units")]
     pub(crate) fn taken(words: &'static Words, found: u64) -> Self {
         Self { words, found }
     }
 
     /// The owner that it replaced.
+    #[allow(dead_code, reason = "only a mode writes to other units")]
     pub(crate) fn found(&self) -> u64 {
         self.found
     }

@@ -173,29 +173,6 @@ pub(super) unsafe fn free(at: NonNull<u8>, layout: Layout) {
     }
 }
 
-/// Whether the lock is held.
-#[cfg(test)]
-pub(super) fn is_locked() -> bool {
-    CHUNKS.lock.is_locked()
-}
-
-/// Whether an address in slot 0 belongs to a variable.
-#[cfg(test)]
-pub(super) fn is_in_use(at: *mut u8) -> bool {
-    let _blocked = block_signals().unwrap();
-    let mut locked = Locked::take().unwrap();
-    let mut chunk = *locked.first();
-    // SAFETY: null, or a chunk that is linked, under the lock (Invariant 1).
-    while let Some(this) = unsafe { chunk.as_ref() } {
-        let from = at.addr().wrapping_sub(chunk.addr() + HEADER);
-        if from < AREA {
-            return this.is_used(from / GRAIN);
-        }
-        chunk = this.next;
-    }
-    false
-}
-
 fn length() -> usize {
     HEADER + slot_count() * AREA
 }
@@ -233,4 +210,31 @@ impl Chunk {
 /// A zero-sized variable has an address of its own too.
 fn grains(layout: Layout) -> usize {
     layout.size().div_ceil(GRAIN).max(1)
+}
+
+/// What the tests ask.
+#[cfg(test)]
+pub(super) mod for_tests {
+    use super::*;
+
+    /// Whether the lock is held.
+    pub(in crate::percpu) fn is_locked() -> bool {
+        CHUNKS.lock.is_locked()
+    }
+
+    /// Whether an address in slot 0 belongs to a variable.
+    pub(in crate::percpu) fn is_in_use(at: *mut u8) -> bool {
+        let _blocked = block_signals().unwrap();
+        let mut locked = Locked::take().unwrap();
+        let mut chunk = *locked.first();
+        // SAFETY: null, or a chunk that is linked, under the lock (Invariant 1).
+        while let Some(this) = unsafe { chunk.as_ref() } {
+            let from = at.addr().wrapping_sub(chunk.addr() + HEADER);
+            if from < AREA {
+                return this.is_used(from / GRAIN);
+            }
+            chunk = this.next;
+        }
+        false
+    }
 }

@@ -1,17 +1,13 @@
-//! The locks of the process's portable slots, and the slot that each thread tries first.
+//! The locks of the process's portable slots.
 //!
 //! # Forks
 //! A child of a fork finds portable slots locked by threads that it does not have. Its atfork handler unlocks those. Until that
 //! runs, and in a child made without handlers, threads use the other slots; an operation that needs one particular slot fails
 //! with [`SlotHeld`](crate::error::Refusal::SlotHeld).
 
-use super::slot_locks::SlotLocks;
+use super::slot_locks::{PORTABLE, SlotLocks};
 use super::thread::{self, Holder};
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-
-/// How many portable slots there are.
-// More than CPUs that contend for them on most machines without rseq; 64 KiB of address space each.
-pub(super) const PORTABLE: usize = if cfg!(loom) { 4 } else { 32 };
 
 /// A lock that shares its cache line with no other.
 #[repr(align(128))]
@@ -74,53 +70,4 @@ pub(super) fn after_fork(old_token: u64, new_token: u64) {
             lock.0.store(to, Ordering::Relaxed);
         }
     }
-}
-
-pub(super) use preference::{prefer, preferred};
-
-#[cfg(feature = "std")]
-mod preference {
-    use super::PORTABLE;
-    use core::cell::Cell;
-    use core::sync::atomic::{AtomicUsize, Ordering};
-    use std::thread_local;
-
-    thread_local! {
-        static PREFERRED: Cell<usize> = const { Cell::new(usize::MAX) };
-    }
-
-    /// The portable slot that the calling thread locked last.
-    pub(in super::super) fn preferred() -> usize {
-        static NEXT: AtomicUsize = AtomicUsize::new(0);
-        match PREFERRED.get() {
-            usize::MAX => {
-                // Relaxed: any order of threads will do.
-                let n = NEXT.fetch_add(1, Ordering::Relaxed) % PORTABLE;
-                prefer(n);
-                n
-            }
-            n => n,
-        }
-    }
-
-    /// Sets that.
-    pub(in super::super) fn prefer(slot: usize) {
-        PREFERRED.set(slot);
-    }
-}
-
-#[cfg(not(feature = "std"))]
-mod preference {
-    use super::PORTABLE;
-
-    /// A slot chosen by the thread's stack: without std nothing else tells threads apart.
-    pub(in super::super) fn preferred() -> usize {
-        let local = 0u8;
-        let stack = (&raw const local).addr() >> 16; // smaller than the smallest stack
-        // Fibonacci hashing, so that neighbouring stacks differ.
-        (stack as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(16) as usize % PORTABLE
-    }
-
-    /// Not kept.
-    pub(in super::super) fn prefer(_: usize) {}
 }

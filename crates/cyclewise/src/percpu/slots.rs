@@ -9,8 +9,9 @@
 //! A thread waits for a portable slot when all are locked, or when it steals; see `backoff`.
 
 use super::backoff::Backoff;
-use super::portable::{PORTABLE, ProcessLocks, prefer, preferred};
-use super::slot_locks::{self, SlotLocks};
+use super::portable::ProcessLocks;
+use super::slot_locks::{self, PORTABLE, SlotLocks};
+use super::thread::{prefer, preferred};
 use super::{registration, thread};
 use crate::error::Refusal;
 

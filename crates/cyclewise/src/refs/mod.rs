@@ -8,7 +8,7 @@ pub mod rcuref;
 pub mod refcount;
 
 #[cfg(feature = "archery")]
-pub use arc::ArcK;
+pub use arc::archery::ArcK;
 pub use arc::{Arc, CloneArc, Unsizing, Weak};
 pub use lockref::LockRef;
 pub use refcount::{Refcount, Refcount64};

@@ -16,7 +16,7 @@ const WORDS: usize = MOST_CPUS / WORD_BITS;
 
 /// A set of CPUs, for every number that Linux can have.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct CpuSet([usize; WORDS]);
+pub(crate) struct CpuSet(pub(super) [usize; WORDS]);
 
 impl CpuSet {
     /// The set of one CPU.
@@ -36,13 +36,6 @@ impl CpuSet {
     /// How many CPUs are in the set.
     pub(crate) fn count(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
-    }
-
-    /// Whether a CPU is in the set.
-    #[cfg(test)]
-    pub(crate) fn has(&self, cpu: u32) -> bool {
-        let word = self.0.get(cpu as usize / WORD_BITS);
-        word.is_some_and(|word| word & 1 << (cpu as usize % WORD_BITS) != 0)
     }
 
     /// The CPUs that the calling thread may run on.

@@ -9,7 +9,7 @@ use core::mem::MaybeUninit;
 
 /// 0 where the clock does not exist or is refused.
 #[inline]
-fn read(clock: libc::clockid_t) -> u64 {
+pub(super) fn read(clock: libc::clockid_t) -> u64 {
     let mut now = MaybeUninit::<libc::timespec>::zeroed();
     // SAFETY: Invariant 1. Async-signal-safe (POSIX.1-2008, 2.4.3).
     unsafe { libc::clock_gettime(clock, now.as_mut_ptr()) };
@@ -46,26 +46,16 @@ pub(crate) fn boottime_ns() -> u64 {
     read(libc::CLOCK_BOOTTIME)
 }
 
-/// CLOCK_REALTIME: since 1970; set by whoever may, and slewed as CLOCK_MONOTONIC is.
-#[cfg(test)]
-pub(crate) fn realtime_ns() -> u64 {
-    read(libc::CLOCK_REALTIME)
-}
-
-/// The same; `None` where it is refused. Preserves errno.
+/// CLOCK_REALTIME: since 1970; set by whoever may, and slewed as CLOCK_MONOTONIC is. `None` where it is refused. Preserves
+/// errno.
 pub(crate) fn known_realtime_ns() -> Option<u64> {
     known(libc::CLOCK_REALTIME)
-}
-
-/// CLOCK_THREAD_CPUTIME_ID: the time that the calling thread has run on a CPU.
-#[cfg(test)]
-pub(crate) fn thread_cpu_ns() -> u64 {
-    read(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::for_tests::thread_cpu_ns;
 
     #[test]
     fn each_clock_goes_forward() {

@@ -134,7 +134,7 @@ fn wiped_page() -> Option<NonNull<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::fork;
+    use crate::sys::for_tests::fork;
     use core::sync::atomic::AtomicU32;
     use core::time::Duration;
 

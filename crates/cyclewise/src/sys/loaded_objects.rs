@@ -255,8 +255,8 @@ fn notes_in(mut bytes: &[u8], alignment: usize, mut visit: impl FnMut(&[u8], u32
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::fork;
-    use crate::sys::mangle::{Owes, hold, tried};
+    use crate::sys::for_tests::fork;
+    use crate::sys::for_tests::mangle::{Owes, hold, tried};
     use core::time::Duration;
     use std::vec::Vec;
 

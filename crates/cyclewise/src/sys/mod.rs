@@ -22,15 +22,12 @@ pub(crate) mod dl;
 pub(crate) mod errno;
 mod file;
 #[cfg(test)]
-pub(crate) mod fork;
+pub(crate) mod for_tests;
 pub(crate) mod fork_generation;
 pub(crate) mod futex;
 pub(crate) mod heap;
 #[cfg(feature = "std")]
 pub(crate) mod loaded_objects;
-#[cfg(test)]
-#[path = "../../../../fuzz/mangle.rs"]
-mod mangle;
 pub(crate) mod membarrier;
 pub(crate) mod mmap;
 pub(crate) mod mprotect;
@@ -41,8 +38,6 @@ pub(crate) mod proc_stat;
 pub(crate) mod proc_task;
 pub(crate) mod process;
 pub(crate) mod rseq;
-#[cfg(test)]
-pub(crate) mod sched_setscheduler;
 pub(crate) mod sigaction;
 pub(crate) mod sigevent;
 pub(crate) mod signal_mask;

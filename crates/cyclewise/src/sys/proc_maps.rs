@@ -147,7 +147,7 @@ fn hex(digit: u8) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::mangle::{Owes, hold, tried};
+    use crate::sys::for_tests::mangle::{Owes, hold, tried};
 
     const MAPS: &str = "\
         1000-2000 r--p 00000000 00:00 0 /a-b c\n\

@@ -135,7 +135,7 @@ impl ProcMem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::fork;
+    use crate::sys::for_tests::fork;
     use core::sync::atomic::AtomicI32;
     use core::time::Duration;
     use std::os::fd::AsRawFd;

@@ -155,17 +155,6 @@ impl Line {
         Self::read(tid, &Self::open(tid)?)
     }
 
-    #[cfg(test)]
-    fn of(tid: i32, text: &[u8]) -> Self {
-        let mut line = Self {
-            tid,
-            bytes: [0; ROOM],
-            length: text.len(),
-        };
-        line.bytes[..text.len()].copy_from_slice(text);
-        line
-    }
-
     /// `release`: the kernel's version.
     fn life(&self, release: impl FnOnce() -> Option<(u32, u32)>) -> Life {
         match self.field(FLAGS) {
@@ -198,8 +187,20 @@ impl Line {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::mangle::{Owes, hold, tried};
+    use crate::sys::for_tests::mangle::{Owes, hold, tried};
     use crate::sys::proc_task;
+
+    impl Line {
+        fn of(tid: i32, text: &[u8]) -> Self {
+            let mut line = Self {
+                tid,
+                bytes: [0; ROOM],
+                length: text.len(),
+            };
+            line.bytes[..text.len()].copy_from_slice(text);
+            line
+        }
+    }
 
     fn now() -> Option<(u32, u32)> {
         Some((6, 18))

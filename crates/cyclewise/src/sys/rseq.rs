@@ -87,7 +87,14 @@ pub(crate) fn shaped(feature_size: usize, align: usize) -> (usize, usize) {
 /// ENOSYS without the call or under a filter; EINVAL where another area is registered; EPERM for another signature.
 pub(crate) unsafe fn register(area: NonNull<u8>, length: usize, signature: u32) -> Result<(), i32> {
     // SAFETY: the caller vouches for the area.
-    let rc = unsafe { libc::syscall(libc::SYS_rseq, area.as_ptr(), length as u32, 0, signature) };
+    unsafe { call(area, length, 0, signature) }
+}
+
+/// # Safety
+/// Without flags as [`register`]; with RSEQ_FLAG_UNREGISTER nobody uses the thread's area any more.
+pub(super) unsafe fn call(area: NonNull<u8>, length: usize, flags: u32, signature: u32) -> Result<(), i32> {
+    // SAFETY: the caller vouches for the area, or that nobody uses it.
+    let rc = unsafe { libc::syscall(libc::SYS_rseq, area.as_ptr(), length as u32, flags, signature) };
     if rc == 0 { Ok(()) } else { Err(errno::get()) }
 }
 
@@ -97,21 +104,6 @@ pub(crate) fn is_made() -> bool {
     const UNKNOWN: u32 = 1 << 30; // not a flag of include/uapi/linux/rseq.h
     // SAFETY: takes numbers (Invariant 2), and no address is passed.
     (unsafe { libc::syscall(libc::SYS_rseq, 0, 0, UNKNOWN, 0) }) != 0
-}
-
-/// Unregisters the calling thread's area, for tests.
-///
-/// # Safety
-/// Nobody uses the thread's area any more, by whatever name.
-///
-/// # Errors
-/// EINVAL where another area is registered, or none.
-#[cfg(test)]
-pub(crate) unsafe fn unregister(area: NonNull<u8>, length: usize, signature: u32) -> Result<(), i32> {
-    const UNREGISTER: u32 = 1; // RSEQ_FLAG_UNREGISTER, include/uapi/linux/rseq.h
-    // SAFETY: the caller vouches that nobody uses the area any more.
-    let rc = unsafe { libc::syscall(libc::SYS_rseq, area.as_ptr(), length as u32, UNREGISTER, signature) };
-    if rc == 0 { Ok(()) } else { Err(errno::get()) }
 }
 
 #[cfg(test)]

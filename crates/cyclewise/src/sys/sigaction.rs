@@ -15,7 +15,7 @@ pub(crate) type Function = extern "C" fn(c_int, *mut c_void, *mut c_void);
 
 /// A disposition, as the kernel has it.
 #[derive(Clone, Copy)]
-pub(crate) struct Action(libc::sigaction);
+pub(crate) struct Action(pub(super) libc::sigaction);
 
 impl Action {
     /// This crate's: blocks all that can be blocked, runs on the thread's alternate stack where it has one, and has SA_RESTART where
@@ -121,12 +121,4 @@ fn swap(signal: c_int, new: *const libc::sigaction) -> Result<Action, Refusal> {
     }
     let errno = errno::get();
     Err(Refusal::Signal { signal, errno })
-}
-
-/// Installs a handler, for tests.
-#[cfg(test)]
-pub(crate) fn handle(signal: c_int, handler: extern "C" fn(c_int)) {
-    let mut action = Action::default();
-    action.0.sa_sigaction = handler as *const () as usize;
-    install(signal, &action).unwrap();
 }

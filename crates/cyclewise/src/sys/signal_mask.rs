@@ -181,7 +181,7 @@ pub(crate) unsafe fn set_frame_mask(context: *mut c_void, bits: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::fork;
+    use crate::sys::for_tests::fork;
     use core::time::Duration;
 
     /// An address where nothing is mapped: below what vm.mmap_min_addr allows by default.

@@ -230,7 +230,7 @@ table! { fn here() {
     patch::hooks::Behind => "SYPUR";
     patch::hooks::Hooks => "SYPUR";
     patch::hooks::Next => "SYPUR";
-    patch::tls_hooks::TlsHooks => "SYPUR";
+    patch::hooks::tls::TlsHooks => "SYPUR";
 } }
 
 #[cfg(all(feature = "archery", feature = "metrics", feature = "tracing"))]

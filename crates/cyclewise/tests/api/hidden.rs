@@ -24,11 +24,7 @@ const HIDDEN: &[(&str, &str)] = &[
     ),
     (
         "pub mod hooks;",
-        "its functions are unsafe, and `Hooks` is data for an unsafe function",
-    ),
-    (
-        "pub mod tls_hooks;",
-        "its functions are unsafe, and `TlsHooks` is data for an unsafe function",
+        "its functions are unsafe, and `Hooks` and `TlsHooks` are data for unsafe functions",
     ),
     (
         "pub mod units;",

@@ -13,7 +13,6 @@ pub(crate) mod gs;
 pub(crate) mod key;
 #[cfg(target_env = "gnu")]
 pub(crate) mod leak_sanitizer;
-#[cfg(not(cyclewise_tsan))]
 mod lock_prefix;
 mod rdtsc;
 #[cfg(not(cyclewise_tsan))]

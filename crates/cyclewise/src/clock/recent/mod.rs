@@ -23,8 +23,6 @@
 //! while the word is below what was read: once at most for each reader that had read the clock before, and each upkeep thread that begins
 //! or ends.
 
-#![cfg_attr(not(feature = "std"), allow(dead_code, reason = "no thread keeps it"))]
-
 use super::segment::floor;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;

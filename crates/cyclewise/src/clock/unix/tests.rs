@@ -2,7 +2,7 @@
 
 use super::super::{Clock, Mock};
 use super::*;
-use crate::sys::clock_gettime::realtime_ns;
+use crate::sys::for_tests::realtime_ns;
 use core::time::Duration;
 
 /// Whether a wall-clock time lies between two readings of the kernel's, to within what both clocks know of their errors.

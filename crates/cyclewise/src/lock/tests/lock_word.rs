@@ -8,8 +8,8 @@ use super::super::fast_path;
 use super::super::high_half_word::HighHalfWord;
 use super::super::lock_word::{HANDOFF, LOCKED, LockWord, NO_TAIL, PENDING, SplitWord};
 use super::super::nodes::{NodeIndex, claim};
-use super::super::park::{Futex, SpinOnly};
 use super::super::relax::Pause;
+use super::super::{Futex, SpinOnly};
 use core::sync::atomic::Ordering::Relaxed;
 
 /// Every state, and the result of each operation in it.
@@ -211,7 +211,7 @@ fn the_low_half_may_change_while_the_lock_is_held() {
 #[test]
 fn a_childs_claim_does_not_make_its_parents_tail_a_waiter() {
     use super::super::nodes::is_waited_for;
-    use crate::sys::fork;
+    use crate::sys::for_tests::fork;
     static WORD: SplitWord = SplitWord::new();
     let waiter = node(WORD.address());
     WORD.swap_tail(waiter.number());

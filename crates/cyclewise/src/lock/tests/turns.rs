@@ -3,8 +3,8 @@
 use super::super::fast_path;
 use super::super::lock_word::{HANDOFF, LockWord, SplitWord};
 use super::super::nodes::claim;
-use super::super::park::{Futex, Moment, Park};
 use super::super::turn::{PASSES, TURN_NS};
+use super::super::{Futex, Moment, Park};
 use super::order::alone;
 use crate::primitive::AtomicU32;
 use core::cell::Cell;

@@ -5,7 +5,8 @@
 #![expect(unsafe_code, reason = "memory that is unmapped while it is used")]
 
 use crate::mask::waiters::Waiters;
-use crate::sys::{fork, mmap};
+use crate::sys::for_tests::fork;
+use crate::sys::mmap;
 
 const PAGE: usize = 4096;
 

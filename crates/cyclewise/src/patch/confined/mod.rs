@@ -55,9 +55,9 @@ mod confine;
 pub use self::audit::{audit, check};
 use self::confine::{confine, widen};
 use super::edits::Room;
+use super::hooks::tls;
 use super::mode_lock::{self, CONFINED, HELPER_THREADS, LOCKED, ModeData, OWN_AFFINITIES, SINGLE};
 use super::single::enabled;
-use super::tls_hooks;
 use super::units::hosted::coordinator;
 use crate::arch;
 use crate::error::Refusal;
@@ -196,7 +196,7 @@ fn confine_and_elide(data: &mut ModeData, room: &mut Room, cpu: u32) -> Result<(
     let watched = || {
         let any = HELPER_THREADS.load(Ordering::SeqCst);
         (!any).then_some(()).ok_or(Refusal::HelperThreads)?;
-        tls_hooks::all_hooked()
+        tls::all_hooked()
     };
     if let Err(refusal) = watched().and_then(|()| confine(data, &only)).and_then(|()| watched()) {
         // LOCK is in force or no other thread can run, so failing to widen a thread is harmless.

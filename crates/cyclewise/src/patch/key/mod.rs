@@ -75,6 +75,7 @@ pub struct StaticKey {
     /// Users; written under the text lock.
     users: AtomicU32,
     /// Whether its sites were found to be no other key's. Neither the table nor the text moves, so once is enough.
+    #[allow(dead_code, reason = "only x86-64 has text to write")]
     unshared: AtomicBool,
 }
 

@@ -50,8 +50,6 @@
 
 use crate::error::Refusal;
 
-#[cfg(all(feature = "std", target_env = "gnu"))]
-mod alone;
 #[cfg_attr(not(all(feature = "std", target_env = "gnu")), path = "unsupported.rs")]
 mod elide;
 
@@ -150,9 +148,10 @@ macro_rules! enable_single {
         // `crt-static` is tested where the macro expands: only the program's crate may be linked statically. Features
         // of this crate are in the macro's attributes.
         #[cfg(not(target_feature = "crt-static"))]
-        $crate::__thread_creators!($crate::__export_hooks);
-        #[cfg(not(target_feature = "crt-static"))]
-        let outcome = $crate::patch::single::enable(&HOOKS);
+        let outcome = {
+            $crate::__thread_creators!($crate::__export_hooks);
+            $crate::patch::single::enable(&HOOKS)
+        };
         #[cfg(target_feature = "crt-static")]
         let outcome = $crate::patch::single::refuse();
         outcome

@@ -95,6 +95,7 @@ fn restores_lock(edit: &Edit) -> bool {
 ///
 /// # Safety
 /// The edits lie in text, and no batch is in progress.
+#[allow(dead_code, reason = "only a mode keeps edits")]
 pub(super) unsafe fn make_readable(_: &TextGuard, edits: &[Edit]) {
     let mut reader = TextReader::new();
     for run in runs(edits) {

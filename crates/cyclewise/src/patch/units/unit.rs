@@ -63,6 +63,7 @@ impl Unit {
     }
 
     /// The bounds of its table of keys' tests.
+    #[allow(dead_code, reason = "only x86-64 has text to write")]
     pub(super) fn keys(&self) -> [*const (); 2] {
         // Acquire, here and below: the words are the dynamic linker's, from before any code of the unit.
         self.key.each_ref().map(|word| word.load(Acquire).cast_const())

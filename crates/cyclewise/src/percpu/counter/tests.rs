@@ -56,7 +56,7 @@ mod forks {
     use crate::percpu::counter::window::Window;
     use crate::percpu::slots::{Slot, copy_in};
     use crate::percpu::word::Bits;
-    use crate::sys::fork;
+    use crate::sys::for_tests::fork;
     use core::cmp;
     use core::sync::atomic::Ordering::Relaxed;
     use core::time::Duration;

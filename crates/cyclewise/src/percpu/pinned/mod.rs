@@ -25,7 +25,7 @@
 )]
 #![expect(unsafe_code, reason = "the base of GS, and words by address")]
 
-#[cfg(all(feature = "std", target_arch = "x86_64"))]
+#[cfg_attr(not(all(feature = "std", target_arch = "x86_64")), path = "no_gs.rs")]
 mod prior_state;
 
 use super::Cpu;
@@ -161,26 +161,5 @@ impl Pinned {
     pub fn add_return<W: Integer>(&self, of: &PerCpu<W, Cpu>, value: W) -> W {
         // SAFETY: the base leads to this CPU's copy (Invariant 1), a valid word while the variable is borrowed.
         W::of(unsafe { <W as Sealed>::Bits::gs_add_return(self.base, of.as_ptr().cast(), value.bits()) })
-    }
-}
-
-#[cfg(not(all(feature = "std", target_arch = "x86_64")))]
-mod prior_state {
-    use crate::error::Refusal;
-
-    /// Never made.
-    #[derive(Debug)]
-    pub(in super::super) enum PriorState {}
-
-    impl PriorState {
-        pub(in super::super) fn is_confined(&self, _: u32) -> bool {
-            match *self {}
-        }
-    }
-
-    /// # Safety
-    /// None is needed.
-    pub(in super::super) unsafe fn enter(_: u32) -> Result<PriorState, Refusal> {
-        Err(Refusal::NoGs)
     }
 }

@@ -316,7 +316,7 @@ pub(super) fn block_signals() -> Result<BlockedSignals, Refusal> {
 /// The calling thread's backend.
 pub(super) fn report() -> Report {
     // Signal handlers must not be the first to use the thread's words.
-    let _ = portable::preferred();
+    let _ = thread::preferred();
     let state = state();
     let refusal = |why: i32| match why {
         MAY_BE_UNLOADED => Reason::MayBeUnloaded,

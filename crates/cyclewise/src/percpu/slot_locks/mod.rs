@@ -20,6 +20,10 @@
 #[cfg(all(test, feature = "std"))]
 mod tests;
 
+/// How many portable slots there are.
+// More than CPUs that contend for them on most machines without rseq; 64 KiB of address space each.
+pub(super) const PORTABLE: usize = if cfg!(loom) { 4 } else { 32 };
+
 /// The words of the protocol.
 pub(super) trait SlotLocks {
     /// How many slots.

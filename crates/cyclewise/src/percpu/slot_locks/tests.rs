@@ -84,14 +84,6 @@ fn additions_are_exact() {
     two_threads_add::<true>();
 }
 
-/// With real threads the failures of the twins would depend on chance, so only loom runs them.
-#[cfg(loom)]
-#[test]
-#[should_panic]
-fn the_twin_whose_lock_keeps_nobody_out_is_caught() {
-    two_threads_add::<false>();
-}
-
 /// One thread changes the second slot; another, ordered after it only by the slot's lock, reads the mark.
 fn a_change_and_a_read(change: fn(&Model)) {
     model(move || {
@@ -118,20 +110,6 @@ fn the_mark_is_raised_before_a_change() {
         }
         it.change(1, 1);
         it.release(1);
-    });
-}
-
-#[cfg(loom)]
-#[test]
-#[should_panic(expected = "the mark is below")]
-fn the_twin_that_raises_the_mark_afterwards_is_caught() {
-    a_change_and_a_read(|it| {
-        while !it.acquire(1, 7) {
-            thread::yield_now();
-        }
-        it.change(1, 1);
-        it.release(1);
-        it.raise(2);
     });
 }
 
@@ -170,13 +148,6 @@ fn a_stop_excludes_additions() {
             true
         }));
     });
-}
-
-#[cfg(loom)]
-#[test]
-#[should_panic]
-fn the_twin_that_does_not_wait_is_caught() {
-    an_addition_and_a_stop(|_| ());
 }
 
 #[test]
@@ -222,4 +193,35 @@ fn a_wait_ends_when_its_limit_is_reached() {
         assert_eq!(moments, 0);
         assert!(!it.is_free(1) && it.is_free(0));
     });
+}
+
+/// With real threads the failures of the twins would depend on chance, so only loom runs them.
+#[cfg(loom)]
+mod twins {
+    use super::*;
+
+    #[test]
+    #[should_panic]
+    fn the_twin_whose_lock_keeps_nobody_out_is_caught() {
+        two_threads_add::<false>();
+    }
+
+    #[test]
+    #[should_panic(expected = "the mark is below")]
+    fn the_twin_that_raises_the_mark_afterwards_is_caught() {
+        a_change_and_a_read(|it| {
+            while !it.acquire(1, 7) {
+                thread::yield_now();
+            }
+            it.change(1, 1);
+            it.release(1);
+            it.raise(2);
+        });
+    }
+
+    #[test]
+    #[should_panic]
+    fn the_twin_that_does_not_wait_is_caught() {
+        an_addition_and_a_stop(|_| ());
+    }
 }

@@ -112,7 +112,7 @@ fn a_static_returns_no_owner() {
     reference.add(1);
     SHARED.add(1);
     assert_eq!((reference.sum(), SHARED.sum()), (before + 2, before + 2));
-    assert!(allocator::is_in_use(SHARED.as_ptr().cast()));
+    assert!(allocator::for_tests::is_in_use(SHARED.as_ptr().cast()));
 }
 
 /// The twin returns an owner; dropping it frees the words.
@@ -122,10 +122,10 @@ fn the_twin_that_returns_an_owner_loses_its_words() {
     let lost = (0..1000).any(|_| {
         let twin = core::mem::ManuallyDrop::new(Lazy::<u64, Cpu>::new());
         let at = twin.as_ptr();
-        assert!(allocator::is_in_use(at.cast()));
+        assert!(allocator::for_tests::is_in_use(at.cast()));
         // SAFETY: leaked by the twin, which is not used afterwards.
         drop(unsafe { PerCpu::<u64>::from_leaked(NonNull::new(at).unwrap()) });
-        !allocator::is_in_use(at.cast())
+        !allocator::for_tests::is_in_use(at.cast())
     });
     assert!(lost);
 }
@@ -139,7 +139,7 @@ fn a_lazy_variable_is_freed() {
         let at = late.as_ptr();
         assert_eq!((late.get().as_ptr(), late.as_ptr()), (at, at));
         drop(late);
-        !allocator::is_in_use(at.cast())
+        !allocator::for_tests::is_in_use(at.cast())
     });
     assert!(lost);
 }

@@ -7,11 +7,13 @@
 //! Children use per-CPU data and create threads, which the C library allows in a child of a process with threads.
 #![expect(unsafe_code, reason = "fork")]
 
-use crate::percpu::allocator::{Locked, is_locked};
+use crate::percpu::allocator::Locked;
+use crate::percpu::allocator::for_tests::is_locked;
 use crate::percpu::slots::LockedSlot;
 use crate::percpu::thread::{Holder, holder, id};
 use crate::percpu::{PerCpu, Ref};
-use crate::sys::{atfork, fork};
+use crate::sys::atfork;
+use crate::sys::for_tests::fork;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering::SeqCst};
 use std::process::Command;
 use std::sync::Barrier;

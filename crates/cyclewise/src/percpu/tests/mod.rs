@@ -3,16 +3,12 @@
 mod allocator;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod by_hand;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-mod by_hand_lists;
 mod counter;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod forks;
 mod free_list;
 #[cfg(target_arch = "x86_64")]
 mod inject;
-#[cfg(target_arch = "x86_64")]
-mod inject_lists;
 mod operations;
 mod order;
 mod panics;

@@ -6,8 +6,8 @@
 use crate::percpu::allocator::Locked;
 use crate::percpu::slots::LockedSlot;
 use crate::sys::affinity::CpuSet;
-use crate::sys::clock_gettime::thread_cpu_ns;
-use crate::sys::sched_setscheduler::become_fifo;
+use crate::sys::for_tests::sched_setscheduler::become_fifo;
+use crate::sys::for_tests::thread_cpu_ns;
 use core::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Barrier, Mutex};
 use std::thread;

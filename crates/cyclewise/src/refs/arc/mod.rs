@@ -32,7 +32,7 @@ mod allocation;
 #[cfg(feature = "arc-swap")]
 mod arc_swap;
 #[cfg(feature = "archery")]
-mod archery;
+pub(super) mod archery;
 #[cfg(feature = "unsize")]
 mod coercible;
 mod convert;
@@ -56,8 +56,6 @@ mod weak_count;
 #[cfg_attr(loom, path = "tests/loom.rs")]
 mod tests;
 
-#[cfg(feature = "archery")]
-pub use self::archery::ArcK;
 pub use unique::CloneArc;
 pub use unsize::Unsizing;
 pub use weak::Weak;

@@ -4,6 +4,7 @@
 
 use super::Arc;
 use super::unique::CloneArc;
+use super::unique::sealed::Sealed;
 use std::boxed::Box;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -88,12 +89,14 @@ impl Seek for Arc<File> {
     }
 }
 
+impl Sealed for OsStr {}
 impl CloneArc for OsStr {
     fn clone_arc(&self) -> Arc<Self> {
         Arc::from(self)
     }
 }
 
+impl Sealed for Path {}
 impl CloneArc for Path {
     fn clone_arc(&self) -> Arc<Self> {
         Arc::from(self)

@@ -150,8 +150,8 @@ pub trait CloneArc: sealed::Sealed {
     fn clone_arc(&self) -> Arc<Self>;
 }
 
-mod sealed {
-    //! Keeps the trait to the types below.
+pub(super) mod sealed {
+    //! Keeps the trait to the types below, and those of `os`.
 
     use core::ffi::CStr;
 
@@ -160,10 +160,6 @@ mod sealed {
     impl<T: Clone> Sealed for [T] {}
     impl Sealed for str {}
     impl Sealed for CStr {}
-    #[cfg(feature = "std")]
-    impl Sealed for std::ffi::OsStr {}
-    #[cfg(feature = "std")]
-    impl Sealed for std::path::Path {}
 }
 
 impl<T: Clone> CloneArc for T {

@@ -10,10 +10,7 @@ use core::ptr::from_ref;
 #[repr(transparent)]
 pub(super) struct Word(HighHalfWord);
 
-#[cfg(not(loom))]
 type Park = crate::lock::DefaultPark;
-#[cfg(loom)]
-type Park = crate::lock::SpinOnly;
 
 /// How a waiter for the lock spins, as with a plain lock.
 type Relax = crate::lock::Exponential;

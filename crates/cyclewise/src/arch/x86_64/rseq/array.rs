@@ -221,23 +221,3 @@ pub(crate) unsafe fn ring_pop<I: Id, const N: usize>(area: Area, rings: *mut u64
     };
     (word, cell)
 }
-
-/// A twin broken on purpose: the steps of a push on a stack, without a descriptor.
-///
-/// # Safety
-/// The words of a stack with room for one more, and the trap is handled.
-#[cfg(all(test, feature = "std"))]
-pub(crate) unsafe fn unprotected_push(stack: *mut u64, word: u64) {
-    // SAFETY: the caller guarantees the words, and that the trap is handled.
-    unsafe {
-        asm!(
-            "mov {n}, qword ptr [{t}]",
-            inject!("4"),
-            "mov qword ptr [{t} + 8*{n} + 16], {word}",
-            "inc {n}",
-            inject!("5"),
-            "mov qword ptr [{t}], {n}",
-            t = in(reg) stack, word = in(reg) word, n = out(reg) _,
-        )
-    }
-}

@@ -161,24 +161,3 @@ pub(crate) unsafe fn list_take<I: Id>(area: Area, lists: *mut u64) -> u64 {
     const { assert!(STOPPED == 1) };
     first
 }
-
-/// A twin broken on purpose: the steps of [`add_below`], without a descriptor.
-///
-/// # Safety
-/// The two words are the caller's, and the trap is handled.
-#[cfg(all(test, feature = "std"))]
-pub(crate) unsafe fn unprotected_add_below(at: *mut u64, value: u64) {
-    // SAFETY: the caller guarantees the words, and that the trap is handled.
-    unsafe {
-        asm!(
-            "mov {sum}, {v}",
-            "add {sum}, qword ptr [{p}]",
-            "cmp dword ptr [{p} + 8], {sum:e}",
-            "js 776f",
-            inject!("4"),
-            "mov qword ptr [{p}], {sum}",
-            "776:",
-            p = in(reg) at, v = in(reg) value, sum = out(reg) _,
-        )
-    }
-}

@@ -43,6 +43,8 @@ pub(crate) mod array;
 pub(crate) mod by_cpu;
 pub(crate) mod free_list;
 pub(crate) mod placement;
+#[cfg(all(test, feature = "std", not(loom)))]
+pub(crate) mod unprotected;
 
 use crate::arch::{Id, SHIFT};
 use core::arch::asm;
@@ -146,25 +148,6 @@ macro_rules! sequence {
     };
 }
 pub(super) use sequence;
-
-/// A twin broken on purpose: a load and a store with point 4 between them, without a descriptor.
-///
-/// # Safety
-/// The word is valid, and the trap is handled.
-#[cfg(all(test, feature = "std", not(loom)))]
-pub(crate) unsafe fn unprotected_add(at: *mut u64) {
-    // SAFETY: the caller guarantees the words, and that the trap is handled.
-    unsafe {
-        asm!(
-            "mov {t}, qword ptr [{p}]",
-            inject!("4"),
-            "add {t}, 1",
-            "mov qword ptr [{p}], {t}",
-            t = out(reg) _,
-            p = in(reg) at,
-        )
-    }
-}
 
 /// The prologue of every sequence of one word: `{t}` becomes the distance to the CPU's copy.
 macro_rules! on_this_cpu {

@@ -10,4 +10,5 @@ mod states;
 pub(in crate::patch) use adoption::examine;
 pub(in crate::patch) use coordinator::register;
 pub(in crate::patch) use operations::shared;
+#[allow(unused_imports, reason = "only x86-64 has text to write")]
 pub(in crate::patch) use registry::{keep_text, text_around};

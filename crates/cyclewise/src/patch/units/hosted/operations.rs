@@ -152,7 +152,7 @@ pub(in crate::patch) fn shared() -> (Mode, [usize; 3], [usize; 2]) {
 mod tests {
     use super::*;
     use crate::patch::units::Unit;
-    use crate::sys::fork;
+    use crate::sys::for_tests::fork;
     use core::time::Duration;
 
     unsafe extern "C" fn confined(shared: *mut Shared) {

@@ -340,6 +340,7 @@ pub(in crate::patch) fn listed_are_elided() -> bool {
 }
 
 /// The mapping of text found for the unit that holds `address`.
+#[allow(dead_code, reason = "only x86-64 has text to write")]
 pub(in crate::patch) fn text_around(_: &TextGuard, address: usize) -> Option<Range<usize>> {
     // Relaxed, here and below: the text lock orders them.
     let text = |slot: &Slot| slot.text[0].load(Relaxed)..slot.text[1].load(Relaxed);
@@ -347,6 +348,7 @@ pub(in crate::patch) fn text_around(_: &TextGuard, address: usize) -> Option<Ran
 }
 
 /// Keeps the mapping of text around `address`, if a unit holds it.
+#[allow(dead_code, reason = "only x86-64 has text to write")]
 pub(in crate::patch) fn keep_text(_: &TextGuard, address: usize, text: &Range<usize>) {
     if let Some(slot) = ready().find(|slot| slot.object().contains(&address)) {
         slot.text[0].store(text.start, Relaxed);

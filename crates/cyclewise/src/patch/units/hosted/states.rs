@@ -33,12 +33,14 @@ pub(super) type Adopt = unsafe extern "C" fn(*const Unit) -> c_int;
 
 impl Unit {
     /// In the unit's constructor: it may be adopted from now on.
+    #[allow(dead_code, reason = "only on x86-64 the dynamic linker calls")]
     pub(in crate::patch) fn begin(&self) {
         // Fails where another constructor of the unit has done it.
         let _ = self.state.compare_exchange(NONE, LIVE, SeqCst, SeqCst);
     }
 
     /// In the unit's destructor: it is not adopted from now on. Gives what the destructor has to call if it is adopted.
+    #[allow(dead_code, reason = "only on x86-64 the dynamic linker calls")]
     pub(in crate::patch) fn end(&self) -> Option<Forget> {
         match self.state.compare_exchange(LIVE, NONE, SeqCst, SeqCst) {
             Err(ADOPTED) => {

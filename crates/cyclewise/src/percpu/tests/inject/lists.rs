@@ -5,8 +5,8 @@
 //! Only the twin's test uses its words.
 #![expect(unsafe_code, reason = "the steps of a sequence without its descriptor")]
 
-use super::inject::{HITS, THEIRS, at_every_point, injecting};
-use crate::arch::rseq::{array, free_list};
+use super::{HITS, THEIRS, at_every_point, injecting};
+use crate::arch::rseq::unprotected;
 use crate::percpu::{Counter, FreeList, Reason, Ref, Ring, Slot, Stack, backend};
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::LazyLock;
@@ -61,7 +61,7 @@ static TWIN_COUNTER: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 fn the_twin_of_an_addition_without_a_descriptor_loses_the_handlers() {
     let work = || {
         // SAFETY: words of this test's, and a point that is not active.
-        unsafe { free_list::unprotected_add_below(TWIN_COUNTER[0].as_ptr(), 3) };
+        unsafe { unprotected::add_below(TWIN_COUNTER[0].as_ptr(), 3) };
     };
     let Some(_guard) = injecting(work) else { return };
     let mut sum = 0;
@@ -69,7 +69,7 @@ fn the_twin_of_an_addition_without_a_descriptor_loses_the_handlers() {
         TWIN_COUNTER[0].store(0, Relaxed);
         TWIN_COUNTER[1].store(3 | 0xffff_fffd << 32, Relaxed);
         // SAFETY: words of this test's, and a trap that is handled.
-        unsafe { free_list::unprotected_add_below(TWIN_COUNTER[0].as_ptr(), 1) };
+        unsafe { unprotected::add_below(TWIN_COUNTER[0].as_ptr(), 1) };
         sum += TWIN_COUNTER[0].load(Relaxed);
     });
     assert_eq!(hit, [4]);
@@ -107,7 +107,7 @@ fn a_free_list_is_exact_at_every_step() {
         LIST.pop_all().push();
     });
     assert_eq!(hit, [1, 2, 3, 4, 5]);
-    assert_eq!(super::free_list::all(&LIST), (0..16).collect::<Vec<_>>());
+    assert_eq!(crate::percpu::tests::free_list::all(&LIST), (0..16).collect::<Vec<_>>());
 }
 
 static RING: LazyLock<Ring<u64, 64>> = LazyLock::new(Ring::new);
@@ -189,7 +189,7 @@ fn the_twin_of_a_push_without_a_descriptor_loses_what_the_handler_pushed() {
     let hit = at_every_point(|| {
         TWIN[0].store(0, Relaxed);
         // SAFETY: words of this test's with room for one more, and a trap that is handled.
-        unsafe { array::unprotected_push(TWIN[0].as_ptr(), 1) };
+        unsafe { unprotected::push(TWIN[0].as_ptr(), 1) };
         pushed += TWIN[0].load(Relaxed);
     });
     assert_eq!(hit, [4, 5]);

@@ -5,6 +5,10 @@
 //!    `try_take` has succeeded, and only the holder releases, by the contract of `unlock`.
 #![expect(unsafe_code, reason = "RawMutex promises exclusion")]
 
+mod futex;
+
+pub use futex::{Futex, Moment, NAP_NS};
+
 use super::fast_path;
 use super::lock_word::SplitWord;
 use super::park::Park;
@@ -13,7 +17,7 @@ use core::marker::PhantomData;
 use lock_api::{GuardSend, RawMutex, RawMutexFair};
 
 /// How waiters sleep by default: by futex(2).
-pub type DefaultPark = super::park::Futex;
+pub type DefaultPark = Futex;
 
 /// What waiters do between two loads of the lock by default. The first wait of 8 pauses leaves the holder the cache line for
 /// about as long as the line takes to move to another CPU and back. With a shorter wait, two threads pass it back and forth for every
@@ -68,8 +72,7 @@ unsafe impl<P: Park, R: Relax> RawMutexFair for RawSpinLock<P, R> {
 
 #[cfg(feature = "std")]
 mod timed {
-    use super::{RawSpinLock, fast_path};
-    use crate::lock::park::{Futex, Moment};
+    use super::{Futex, Moment, RawSpinLock, fast_path};
     use crate::lock::relax::Relax;
     use core::time::Duration;
     use std::time::Instant;

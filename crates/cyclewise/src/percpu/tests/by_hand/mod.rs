@@ -6,6 +6,8 @@
 //! Areas and variables belong to the test, and one thread uses them.
 #![expect(unsafe_code, reason = "words by address, and areas that the test writes")]
 
+mod lists;
+
 use crate::arch::rseq::Area;
 use crate::arch::rseq::by_cpu;
 use crate::arch::{Cid, Cpu, Id, Outcome};

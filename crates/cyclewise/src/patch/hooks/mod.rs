@@ -3,7 +3,7 @@
 //! glibc creates threads in the functions of `__thread_creators!`. Each calls an internal function, not its exported
 //! neighbour, so each has its own hook. The functions here are not exported: `enable_single!` defines the exported ones
 //! in the final program, and they call these. A library that uses only the types defines no hook. Threads that the C
-//! library creates by another path are caught by `tls_hooks`.
+//! library creates by another path are caught by `tls`.
 //!
 //! Functions that run none of this program's code in parallel are not hooked: fork (another process with its own text),
 //! vfork, posix_spawn, system and popen (the caller waits until the child has called exec or has ended). Nor are
@@ -38,13 +38,15 @@
 //! 2. Arguments are forwarded unchanged, under the C library's contract.
 #![expect(unsafe_code, reason = "forwards calls to functions that dlsym found")]
 
+pub mod tls;
+
 use super::mode_lock::{HELPER_THREADS, OWN_AFFINITIES, ThreadCreation, before_thread};
-use super::tls_hooks::{self, InHook, TlsHooks};
 use crate::arch::weak_symbol::{self, interceptor};
 use crate::error::Refusal;
 use crate::sys::{dl, errno, process, sigevent, symbol_versions, thread_attributes};
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use tls::{InHook, TlsHooks};
 
 /// The table: a function's parameters, which thread it creates, and what it returns on failure.
 #[doc(hidden)]
@@ -236,8 +238,8 @@ macro_rules! forward {
                 }
                 for (hook, name) in [
                     ("pthread_create", c"pthread_create"),
-                    ("_dl_allocate_tls", tls_hooks::ALLOCATE),
-                    ("_dl_allocate_tls_init", tls_hooks::INIT),
+                    ("_dl_allocate_tls", tls::ALLOCATE),
+                    ("_dl_allocate_tls_init", tls::INIT),
                 ] {
                     if dl::behind(self.next, name).is_null() {
                         return Err(Refusal::NothingBehind { hook });
@@ -319,7 +321,7 @@ macro_rules! __export_hooks {
         unsafe extern "C" fn _dl_allocate_tls(memory: *mut ::core::ffi::c_void) -> *mut ::core::ffi::c_void {
             static BEHIND: $crate::patch::hooks::Behind = $crate::patch::hooks::Behind::new(next);
             // SAFETY: the caller's contract is the dynamic linker's.
-            unsafe { $crate::patch::tls_hooks::allocate(&BEHIND, memory) }
+            unsafe { $crate::patch::hooks::tls::allocate(&BEHIND, memory) }
         }
         #[inline(never)]
         #[unsafe(no_mangle)]
@@ -328,10 +330,10 @@ macro_rules! __export_hooks {
         ) -> *mut ::core::ffi::c_void {
             static BEHIND: $crate::patch::hooks::Behind = $crate::patch::hooks::Behind::new(next);
             // SAFETY: the caller's contract is the dynamic linker's.
-            unsafe { $crate::patch::tls_hooks::init(&BEHIND, block, is_main) }
+            unsafe { $crate::patch::hooks::tls::init(&BEHIND, block, is_main) }
         }
         static HOOKS: $crate::patch::hooks::Hooks = $crate::patch::hooks::Hooks {
-            tls: $crate::patch::tls_hooks::TlsHooks { allocate: _dl_allocate_tls, init: _dl_allocate_tls_init },
+            tls: $crate::patch::hooks::tls::TlsHooks { allocate: _dl_allocate_tls, init: _dl_allocate_tls_init },
             next,
             $($name),*
         };

@@ -10,13 +10,13 @@
 //! The promise of [`enable`] holds for the rest of the process: threads come from the hooked functions only.
 #![expect(unsafe_code, reason = "elides under the contract of enable_single!")]
 
-use super::alone;
+mod alone;
+
 use crate::arch;
 use crate::error::Refusal;
 use crate::patch::edits::Room;
-use crate::patch::hooks::Hooks;
+use crate::patch::hooks::{Hooks, tls};
 use crate::patch::mode_lock::{self, CONFINED, LOCKED, SINGLE, ThreadCreation};
-use crate::patch::tls_hooks;
 use crate::patch::units::hosted::{coordinator, operations};
 use crate::sys::{thread, thread_attributes};
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -101,12 +101,12 @@ pub(in crate::patch) fn reelide_here() -> Result<(), Refusal> {
 
 /// Checks that only the caller can run code of this program, and that no thread is being created.
 fn alone() -> Result<(), Refusal> {
-    tls_hooks::may_elide()?;
+    tls::may_elide()?;
     if ThreadCreation::any() {
         return Err(Refusal::Creating);
     }
     // After the mode: a thread that creates one past the hooks says so before it reads the mode.
-    let hooked = tls_hooks::all_hooked().is_ok();
+    let hooked = tls::all_hooked().is_ok();
     alone::check(&alone::ThisProcess, thread::id(), hooked)
 }
 

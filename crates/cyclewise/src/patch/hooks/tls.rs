@@ -30,9 +30,9 @@
 //! 2. Arguments are forwarded unchanged, under the dynamic linker's contract.
 #![expect(unsafe_code, reason = "hands calls on to functions that dlsym found")]
 
-use super::hooks::Behind;
-use super::mode_lock::before_thread;
+use super::Behind;
 use crate::error::Refusal;
+use crate::patch::mode_lock::before_thread;
 use crate::sys::{dl, errno, process};
 use core::cell::Cell;
 use core::ffi::{CStr, c_void};
@@ -74,7 +74,7 @@ impl TlsHooks {
     ///
     /// # Errors
     /// [`Refusal::NotInForce`], also where the C library created threads without calling either.
-    pub(super) fn in_force(&self, owns: impl Fn(*const c_void) -> bool) -> Result<(), Refusal> {
+    pub(in crate::patch) fn in_force(&self, owns: impl Fn(*const c_void) -> bool) -> Result<(), Refusal> {
         let names = [
             ("_dl_allocate_tls", ALLOCATE, self.allocate as *const c_void),
             ("_dl_allocate_tls_init", INIT, self.init as *const c_void),
@@ -95,12 +95,12 @@ impl TlsHooks {
 }
 
 /// Whether the calling thread may elide (Invariant 3).
-pub(super) fn may_elide() -> Result<(), Refusal> {
+pub(in crate::patch) fn may_elide() -> Result<(), Refusal> {
     if CREATOR.get() { Err(Refusal::Unhooked) } else { Ok(()) }
 }
 
 /// Whether every thread so far was created by a hook.
-pub(super) fn all_hooked() -> Result<(), Refusal> {
+pub(in crate::patch) fn all_hooked() -> Result<(), Refusal> {
     // SeqCst: pairs with the store in `before_any_thread`, which precedes the thread.
     if UNHOOKED.load(SeqCst) {
         Err(Refusal::Unhooked)
@@ -113,7 +113,7 @@ pub(super) fn all_hooked() -> Result<(), Refusal> {
 pub(super) struct InHook(());
 
 impl InHook {
-    pub(super) fn new() -> Self {
+    pub(in crate::patch) fn new() -> Self {
         HOOKS.set(HOOKS.get() + 1);
         Self(())
     }

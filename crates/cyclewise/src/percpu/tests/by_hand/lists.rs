@@ -5,7 +5,7 @@
 //! Areas and variables belong to the test, and one thread uses them.
 #![expect(unsafe_code, reason = "words by address, and areas that the test writes")]
 
-use super::by_hand::{CID, CPU, area};
+use super::{CID, CPU, area};
 use crate::arch::rseq::Area;
 use crate::arch::rseq::{array, free_list};
 use crate::arch::{AWAY, Cid, Cpu, EMPTY, Id, Outcome, STOPPED};

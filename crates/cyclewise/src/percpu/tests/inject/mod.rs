@@ -8,10 +8,13 @@
 //! The handler uses only atomics, per-CPU words and sched_setaffinity.
 #![expect(unsafe_code, reason = "a signal handler, and words by address")]
 
+mod lists;
+
 use crate::arch::rseq;
 use crate::percpu::{Backend, Cid, Cpu, CurrentSlot, Guard, Index, NEVER, Outcome, PerCpu, Slot, backend};
 use crate::sys::affinity::CpuSet;
-use crate::sys::{sigaction, thread};
+use crate::sys::for_tests::handle;
+use crate::sys::thread;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
 use std::vec::Vec;
@@ -77,7 +80,7 @@ pub(super) fn injecting(work: fn()) -> Option<MutexGuard<'static, ()>> {
     HITS.store(0, Relaxed);
     THREAD.store(thread::id() as u32, Relaxed);
     // The handler's own sequences do not trap: the point is 0 while it runs.
-    sigaction::handle(libc::SIGTRAP, trap);
+    handle(libc::SIGTRAP, trap);
     Some(guard)
 }
 
@@ -148,7 +151,7 @@ fn the_twin_without_a_descriptor_loses_the_handlers_work() {
     };
     let hit = at_every_point(|| {
         // SAFETY: a word of this test's, and a trap that is handled.
-        unsafe { rseq::unprotected_add(TWIN.as_ptr()) }
+        unsafe { rseq::unprotected::add(TWIN.as_ptr()) }
     });
     assert_eq!(hit, [4]);
     let lost = 72 + HITS.load(Relaxed) * THEIRS - TWIN.load(Relaxed);
