@@ -72,6 +72,7 @@ mod instant;
 mod mock;
 mod now;
 pub mod order;
+mod readings;
 mod reason;
 mod recent;
 mod segment;
@@ -87,6 +88,7 @@ pub mod tracing;
 mod try_lock;
 mod unix;
 mod update;
+mod updater;
 #[cfg(feature = "std")]
 mod upkeep;
 

@@ -15,7 +15,7 @@ use super::system::System;
 use super::ticks::Ticks;
 use super::timeline::{SegmentState, Timeline};
 use super::try_lock::TryLock;
-use super::update::Updater;
+use super::updater::Updater;
 use crate::primitive::{const_fn, global};
 use core::ptr;
 use core::sync::atomic::AtomicU64;

@@ -1,6 +1,5 @@
 //! A raw reading of the counter: the cheapest time stamp, to be converted later if at all.
 
-use super::now::Clock;
 use super::order::{LoadOrdered, Order, comparable};
 use core::fmt;
 use core::marker::PhantomData;
@@ -26,21 +25,7 @@ pub struct Ticks<O: Order = LoadOrdered> {
     order: PhantomData<fn() -> O>,
 }
 
-impl Ticks {
-    /// The machine's counter, load-ordered.
-    #[inline(always)]
-    pub fn now() -> Self {
-        Self::read()
-    }
-}
-
 impl<O: Order> Ticks<O> {
-    /// The machine's counter, in the order `O`.
-    #[inline(always)]
-    pub fn read() -> Self {
-        Clock::process().ticks()
-    }
-
     /// A count that was read before, in the order `O`: [`raw`](Self::raw) of another program's part, or one that was stored. A
     /// number that was never read makes a time without meaning, and nothing worse.
     #[inline(always)]

@@ -10,6 +10,7 @@ use super::slow_path::ReaderEnv;
 use super::source::Source;
 use super::timeline::SegmentState;
 use super::try_lock::Guard;
+use super::updater::Updater;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::fence;
 
@@ -29,18 +30,6 @@ const MAX_FAULTS: u32 = 16;
 /// since.
 fn is_due(due: u64, now: u64, longest: u64) -> bool {
     !(1..=longest).contains(&due.saturating_sub(now))
-}
-
-/// The state of the updates, under the clock's lock.
-pub(super) struct Updater {
-    discipline: Discipline,
-    /// When the next examination is due.
-    examine_ns: Option<u64>,
-    /// Whether an examination has found the counter trustworthy.
-    is_trusted: bool,
-    disruptions: Option<u64>,
-    /// Faults of the counter, without suspends and disruptions.
-    faults: u32,
 }
 
 impl<S: Source> Clock<S> {
@@ -185,17 +174,5 @@ impl<S: Source> ReaderEnv for Clock<S> {
 
     fn gap_read(&self, segment: &Segment, kernel_ns: u64) {
         self.try_end_gap(segment, kernel_ns);
-    }
-}
-
-impl Updater {
-    pub(super) const fn new() -> Self {
-        Self {
-            discipline: Discipline::new(),
-            examine_ns: None,
-            is_trusted: false,
-            disruptions: None,
-            faults: 0,
-        }
     }
 }

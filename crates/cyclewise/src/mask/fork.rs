@@ -21,7 +21,7 @@
 //! Foreign prepare handlers run with signals blocked. If one unblocks a signal under a hold, the signal is recorded and then
 //! dropped in the child with the rest. `_Fork`, vfork and bare clone(2) call no handlers: records stay.
 
-use super::hold::thread_mask;
+use super::this_thread::thread_mask;
 use crate::error::Refusal;
 use crate::sys::{atfork, fork_generation, signal_mask, thread};
 use core::sync::atomic::Ordering::Relaxed;

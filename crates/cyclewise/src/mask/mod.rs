@@ -77,16 +77,17 @@ mod signal_queue;
 mod signals;
 #[cfg(test)]
 mod tests;
+mod this_thread;
 mod thread_mask;
 mod wait;
 mod waiters;
 
 pub use handler::Handler;
-#[doc(hidden)]
-pub use hold::__offset;
 pub use hold::{Flags, Hold, hold, is_held, is_pending, lost, overflows, restore, save};
 pub use masked::{Masked, MaskedGuard};
 pub use siginfo::Info;
 pub use signal_queue::Queue;
 pub use signals::Signals;
+#[doc(hidden)]
+pub use this_thread::__offset;
 pub use wait::{Polled, Woken};

@@ -15,9 +15,10 @@
 #![expect(unsafe_code, reason = "an entry behind an atomic pointer; the kernel's pointers")]
 
 use super::handler::Handler;
-use super::hold::{Hold, thread_mask};
+use super::hold::{Hold, hold};
 use super::registry_lock::RegistryGuard;
 use super::siginfo::bit;
+use super::this_thread::thread_mask;
 use super::thread_mask::Env;
 use super::{Info, fork};
 use crate::error::Refusal;
@@ -171,7 +172,7 @@ fn register(
         before: Action::default(),
         call_before: AtomicBool::new(false),
     })?;
-    let _guard = RegistryGuard::lock()?;
+    let _guard = RegistryGuard::lock(hold())?;
     let found = sigaction::current(signal)?;
     let old = entry(signal);
     // Where the action before ours is in force, nobody calls ours. So it is in a child of fork(2) too, if another thread was here at
@@ -226,7 +227,7 @@ fn install(signal: c_int, action: &Action) -> Result<(), Refusal> {
 
 /// Removes a handler and restores the action before it.
 pub(super) fn off(signal: c_int) -> Result<(), Refusal> {
-    let _guard = RegistryGuard::lock()?;
+    let _guard = RegistryGuard::lock(hold())?;
     let is_ours = |entry: &&Entry| entry.on.load(Relaxed) && entry.settled.load(Relaxed);
     let Some(entry) = entry(signal).filter(is_ours) else {
         return Err(Refusal::SignalNotOurs { signal });

@@ -17,7 +17,6 @@
 //! Waiters sleep, for a second at most; see [`waiters`](super::waiters).
 
 use super::fork;
-use super::hold::{Hold, hold};
 use super::waiters::Waiters;
 use crate::error::Refusal;
 use core::sync::atomic::AtomicU64;
@@ -31,19 +30,18 @@ const WAITS: u32 = 100;
 static WORD: AtomicU64 = AtomicU64::new(0);
 static WAITERS: Waiters = Waiters::new();
 
-/// The lock, and a hold of the calling thread.
-pub(super) struct RegistryGuard {
+/// The lock, and the calling thread's hold, which is released after it.
+pub(super) struct RegistryGuard<Hold> {
     _hold: Hold,
 }
 
-impl RegistryGuard {
-    /// Takes the lock.
+impl<Hold> RegistryGuard<Hold> {
+    /// Takes the lock, with signals held by `hold`.
     ///
     /// # Errors
     /// [`SignalsBusy`](Refusal::SignalsBusy) where the calling thread owns it, because a foreign handler interrupted
     /// the section, or where it is not released for a second.
-    pub(super) fn lock() -> Result<Self, Refusal> {
-        let hold = hold();
+    pub(super) fn lock(hold: Hold) -> Result<Self, Refusal> {
         let me = fork::me();
         for _ in 0..WAITS {
             match WAITERS.wait(WAIT_NS, || take(me)) {
@@ -76,7 +74,7 @@ fn exchange(owner: u64, me: u64) -> bool {
     WORD.compare_exchange(owner, me, Acquire, Relaxed).is_ok()
 }
 
-impl Drop for RegistryGuard {
+impl<Hold> Drop for RegistryGuard<Hold> {
     fn drop(&mut self) {
         // Release: pairs with the Acquire in `exchange`. Only the owner changes the word (Invariant 1).
         WAITERS.wake_after(|| WORD.store(0, Release));
@@ -96,13 +94,13 @@ mod tests {
         }
         // No other test changes handlers meanwhile: those that do run in their own processes.
         WORD.store(gone, Relaxed);
-        drop(RegistryGuard::lock().unwrap());
+        drop(RegistryGuard::lock(()).unwrap());
         assert_eq!(WORD.load(Relaxed), 0);
         // The twin: the word has changed since it was read, so it is not taken over.
         assert!(!exchange(gone, fork::me()));
         // A lock that this thread owns is neither waited for nor taken over.
-        let changing = RegistryGuard::lock().unwrap();
-        assert!(RegistryGuard::lock().is_err() && take(gone).is_none() && !take_over(gone));
+        let changing = RegistryGuard::lock(()).unwrap();
+        assert!(RegistryGuard::lock(()).is_err() && take(gone).is_none() && !take_over(gone));
         drop(changing);
         assert_eq!(take(fork::me()), Some(true));
         WORD.store(0, Relaxed);

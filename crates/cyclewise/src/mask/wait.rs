@@ -8,7 +8,7 @@
 //! Three system calls, two of which change the mask.
 
 use super::Hold;
-use super::hold::thread_mask;
+use super::this_thread::thread_mask;
 use crate::error::Refusal;
 use crate::sys::ppoll::{PollFd, Slept, poll_fd, ppoll};
 use crate::sys::signal_mask;

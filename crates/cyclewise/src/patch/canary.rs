@@ -7,7 +7,7 @@
 //!
 //! A tool that has a profile moves the functions that run often, and may leave the canary where it is. It puts them into a segment of
 //! text of their own, into which no record leads. So each segment of text has to have a site, a test of a key or the canary
-//! ([`units`](super::units)).
+//! ([`unit`](super::unit)).
 //!
 //! # Limits
 //! A unit of an older header has none, and is believed. So is a tool that comes later, and one that sees writes of one kind only.
@@ -19,7 +19,6 @@
 #![allow(dead_code, reason = "where no text is patched, nothing asks")]
 
 use super::text_edit::Edit;
-use super::units::Unit;
 use crate::arch;
 use crate::error::Refusal;
 use core::ffi::c_void;
@@ -94,20 +93,20 @@ impl Canary {
     }
 }
 
-/// Checks once that changes of a unit's sites take effect. `apply` writes an edit as sites of this kind are written.
+/// Checks once that changes of the sites of the unit with this canary take effect. `apply` writes an edit as sites of this kind are written.
 ///
 /// # Errors
 /// [`Refusal::MovedText`]; as `apply`.
 ///
 /// # Safety
-/// The unit is loaded, its canary null or as Invariant 1 says, and the caller holds its text lock.
+/// The unit is loaded, `canary` null or as Invariant 1 says, and the caller holds its text lock.
 pub(super) unsafe fn check(
-    unit: &Unit,
+    canary: *const Canary,
     kind: SiteKind,
     mut apply: impl FnMut(&mut [Edit]) -> Result<(), Refusal>,
 ) -> Result<(), Refusal> {
     // SAFETY: the caller's promise.
-    let Some(canary) = (unsafe { unit.canary().as_ref() }) else {
+    let Some(canary) = (unsafe { canary.as_ref() }) else {
         return Ok(());
     };
     let at = canary.bytes();

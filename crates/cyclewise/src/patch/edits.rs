@@ -17,8 +17,8 @@ use super::canary::{self, SiteKind};
 use super::sites::{TextReader, sites};
 use super::text::{Edit, Others, kept};
 use super::text_edit::unexpected_byte;
-use super::units;
-use super::units::hosted::registry::{self, Slot, TextLocks};
+use super::unit;
+use super::unit::hosted::registry::{self, Slot, TextLocks};
 use crate::arch;
 use crate::error::Refusal;
 use std::vec::Vec;
@@ -171,13 +171,13 @@ impl EditList {
     unsafe fn ask_canaries(&mut self, held: &TextLocks, others: Others) -> Result<(), Refusal> {
         // SAFETY: the bytes of a canary are right at any time, and the caller vouches for `others`.
         let apply = |edits: &mut [Edit]| unsafe { kept::apply_more(held.own(), edits, others) };
-        if let Some(own) = units::own() {
+        if let Some(own) = unit::own() {
             // SAFETY: this unit's own.
-            unsafe { canary::check(own, SiteKind::OneByte, apply) }?;
+            unsafe { canary::check(own.canary(), SiteKind::OneByte, apply) }?;
         }
         for slot in registry::ready().filter(|slot| slot.is_listed()) {
             // SAFETY: the unit is mapped while its slot is ready, and its canary was checked when it was adopted.
-            match unsafe { canary::check(slot.unit(), SiteKind::OneByte, apply) } {
+            match unsafe { canary::check(slot.unit().canary(), SiteKind::OneByte, apply) } {
                 Err(Refusal::MovedText { .. }) => {
                     let object = slot.object();
                     self.edits.retain(|edit| !object.contains(&edit.at.addr()));

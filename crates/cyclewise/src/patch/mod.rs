@@ -63,6 +63,8 @@ mod alternative;
 mod canary;
 #[cfg_attr(not(all(feature = "std", target_env = "gnu")), path = "confined/unsupported.rs")]
 pub mod confined;
+#[cfg_attr(not(all(feature = "std", target_env = "gnu")), path = "coordinator/none.rs")]
+mod coordinator;
 #[cfg(all(feature = "std", target_env = "gnu"))]
 mod edits;
 #[cfg(all(feature = "std", target_env = "gnu"))]
@@ -75,15 +77,18 @@ mod mode_lock;
 mod owner_word;
 pub mod single;
 mod sites;
+mod state;
 #[cfg_attr(not(target_arch = "x86_64"), path = "text/unsupported.rs")]
 pub(crate) mod text;
 mod text_edit;
 mod text_lock;
+mod unit;
 #[doc(hidden)]
 pub mod units;
 
 pub use alternative::apply_alternatives;
 pub use key::StaticKey;
-pub use mode::{Mode, State, state};
+pub use mode::Mode;
 pub use single::{lock, reelide};
 pub use sites::{Prefix, Site, sites};
+pub use state::{State, state};

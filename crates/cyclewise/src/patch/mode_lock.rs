@@ -26,7 +26,6 @@
 //! `ModeData` is reached through [`ModeGuard`] only, and there is one guard at a time (Invariant 1).
 #![expect(unsafe_code, reason = "a cell guarded by a lock that survives fork")]
 
-use super::confined;
 use super::edits::EditList;
 use super::mode::Mode;
 use super::owner_word::{self, PreviousOwner};
@@ -63,6 +62,12 @@ pub(super) static HELPER_THREADS: AtomicBool = AtomicBool::new(false);
 
 /// How many calls began to create a thread with an affinity of its own.
 pub(super) static OWN_AFFINITIES: AtomicU32 = AtomicU32::new(0);
+
+/// Whether this copy's hooks were found in force.
+static ENABLED: AtomicBool = AtomicBool::new(false);
+
+/// Whether any thread was ever created without a hook.
+static UNHOOKED: AtomicBool = AtomicBool::new(false);
 
 /// How long a waiting thread sleeps: about the time that a change of the text takes.
 pub(super) const RETRY_INTERVAL: Duration = Duration::from_micros(50);
@@ -212,23 +217,43 @@ impl Drop for ThreadCreation {
     }
 }
 
-/// Restores LOCK where single mode is in force, or confined mode and the thread may be `elsewhere`; called by every hook once it is
-/// counted.
-#[inline]
-pub(super) fn before_thread(elsewhere: bool) -> Result<(), Refusal> {
-    // After the hook's additions: pairs with `reelide` of `single` and `enter` of `confined`. In confined mode other threads
-    // inherit their CPU.
-    match mode() {
-        SINGLE => before_thread_slow(),
-        CONFINED if elsewhere => confined::before_thread_elsewhere(),
-        _ => Ok(()),
+/// The hooks were found in force: they are from now on. A binding never changes: name lookup searches the program first and
+/// libraries loaded later last.
+pub(super) fn set_enabled() {
+    // Release: pairs with the Acquire in `enabled`.
+    ENABLED.store(true, Ordering::Release);
+}
+
+/// Checks that thread creation is hooked: `enable_single!` found its hooks in force.
+pub(super) fn enabled() -> Result<(), Refusal> {
+    // Acquire: pairs with the Release in `set_enabled`.
+    if ENABLED.load(Ordering::Acquire) {
+        Ok(())
+    } else {
+        Err(Refusal::NotEnabled)
+    }
+}
+
+/// A thread is created without a hook: see [`all_hooked`].
+pub(super) fn unhooked() {
+    // SeqCst: pairs with the load in `all_hooked`.
+    UNHOOKED.store(true, Ordering::SeqCst);
+}
+
+/// Whether every thread so far was created by a hook.
+pub(super) fn all_hooked() -> Result<(), Refusal> {
+    // SeqCst: pairs with the store in `unhooked`, which precedes the thread.
+    if UNHOOKED.load(Ordering::SeqCst) {
+        Err(Refusal::Unhooked)
+    } else {
+        Ok(())
     }
 }
 
 /// Waits for the lock only while single mode is in force. A thread that enters confined mode holds the lock until no
 /// thread is being created, and the caller is counted as creating one.
 #[cold]
-fn before_thread_slow() -> Result<(), Refusal> {
+pub(super) fn before_thread_slow() -> Result<(), Refusal> {
     match lock_while(|| mode() == SINGLE)? {
         Some(mut guard) => leave_single(guard.data()),
         None => Ok(()),

@@ -52,7 +52,7 @@ const HIDDEN: &[(&str, &str)] = &[
     ),
     ("pub fn __segments(&'static self) -> *const () {", "an address"),
     ("pub fn __offset() -> Option<isize> {", "a number"),
-    ("pub use hold::__offset;", "the same"),
+    ("pub use this_thread::__offset;", "the same"),
     ("macro_rules! __thread_creators {", "a table of names and types"),
     (
         "macro_rules! __export_hooks {",

@@ -217,6 +217,4 @@ impl Timeline {
 }
 
 #[cfg(all(test, loom))]
-mod models;
-#[cfg(all(test, loom))]
-mod twins;
+mod tests;

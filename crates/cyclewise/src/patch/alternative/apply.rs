@@ -10,7 +10,7 @@ use crate::error::Refusal;
 use crate::patch::canary::{self, SiteKind};
 use crate::patch::text::{self, Edit};
 use crate::patch::text_lock;
-use crate::patch::units;
+use crate::patch::unit;
 use crate::sys::{proc_task, signal_mask};
 use alloc::vec::Vec;
 
@@ -30,9 +30,9 @@ pub(super) fn apply() -> Result<(), Refusal> {
         };
         edits.extend(chunks(site, code));
     }
-    if let Some(unit) = units::own() {
+    if let Some(unit) = unit::own() {
         // Before the lock: this waits for the dynamic linker.
-        units::examine(unit);
+        unit::examine(unit);
     }
     let held = text_lock::lock()?;
     // A signal handler could create a thread after the check, and a site takes more than one store.
@@ -41,11 +41,11 @@ pub(super) fn apply() -> Result<(), Refusal> {
         1 => {}
         threads => return Err(Refusal::OtherThreads { threads }),
     }
-    if let Some(unit) = units::own() {
+    if let Some(unit) = unit::own() {
         // SAFETY: the bytes of a canary are right at any time.
         let write = |edits: &mut [Edit]| unsafe { text::apply_held(&held, edits, None) };
         // SAFETY: this unit is loaded while its code runs, and its text lock is held.
-        unsafe { canary::check(unit, SiteKind::Several, write) }?;
+        unsafe { canary::check(unit.canary(), SiteKind::Several, write) }?;
     }
     // SAFETY: this thread is alone, and by the caller's promise not inside a site (Invariant 1).
     unsafe { text::apply_held(&held, &mut edits, None) }

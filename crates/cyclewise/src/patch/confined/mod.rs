@@ -54,11 +54,9 @@ mod confine;
 
 pub use self::audit::{audit, check};
 use self::confine::{confine, widen};
+use super::coordinator;
 use super::edits::Room;
-use super::hooks::tls;
 use super::mode_lock::{self, CONFINED, HELPER_THREADS, LOCKED, ModeData, OWN_AFFINITIES, SINGLE};
-use super::single::enabled;
-use super::units::hosted::coordinator;
 use crate::arch;
 use crate::error::Refusal;
 use crate::sys::affinity::{self, CpuSet};
@@ -122,7 +120,7 @@ pub unsafe fn enter(cpu: Option<u32>) -> Result<Guard, Refusal> {
     if !arch::HAS_SITES {
         return Err(Refusal::NoLockPrefix);
     }
-    enabled()?;
+    mode_lock::enabled()?;
     // Before the lock: this waits for the dynamic linker.
     coordinator::adopt_present();
     let mut room = Room::new()?;
@@ -196,7 +194,7 @@ fn confine_and_elide(data: &mut ModeData, room: &mut Room, cpu: u32) -> Result<(
     let watched = || {
         let any = HELPER_THREADS.load(Ordering::SeqCst);
         (!any).then_some(()).ok_or(Refusal::HelperThreads)?;
-        tls::all_hooked()
+        mode_lock::all_hooked()
     };
     if let Err(refusal) = watched().and_then(|()| confine(data, &only)).and_then(|()| watched()) {
         // LOCK is in force or no other thread can run, so failing to widen a thread is harmless.

@@ -38,12 +38,14 @@
 //! 2. Arguments are forwarded unchanged, under the C library's contract.
 #![expect(unsafe_code, reason = "forwards calls to functions that dlsym found")]
 
+mod before_thread;
 pub mod tls;
 
-use super::mode_lock::{HELPER_THREADS, OWN_AFFINITIES, ThreadCreation, before_thread};
+use super::mode_lock::{HELPER_THREADS, OWN_AFFINITIES, ThreadCreation};
 use crate::arch::weak_symbol::{self, interceptor};
 use crate::error::Refusal;
 use crate::sys::{dl, errno, process, sigevent, symbol_versions, thread_attributes};
+use before_thread::before_thread;
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use tls::{InHook, TlsHooks};

@@ -31,13 +31,14 @@
 #![expect(unsafe_code, reason = "hands calls on to functions that dlsym found")]
 
 use super::Behind;
+use super::before_thread::before_thread;
 use crate::error::Refusal;
-use crate::patch::mode_lock::before_thread;
+use crate::patch::mode_lock::unhooked;
 use crate::sys::{dl, errno, process};
 use core::cell::Cell;
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::AtomicBool;
-use core::sync::atomic::Ordering::{Relaxed, SeqCst};
+use core::sync::atomic::Ordering::Relaxed;
 
 /// `_dl_allocate_tls`: thread-local storage for a new stack.
 type Allocate = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
@@ -55,9 +56,6 @@ pub struct TlsHooks {
 
 pub(super) const ALLOCATE: &CStr = c"_dl_allocate_tls";
 pub(super) const INIT: &CStr = c"_dl_allocate_tls_init";
-
-/// Whether any thread was ever created without a hook.
-static UNHOOKED: AtomicBool = AtomicBool::new(false);
 
 /// Whether any thread was ever created.
 static CALLED: AtomicBool = AtomicBool::new(false);
@@ -99,16 +97,6 @@ pub(in crate::patch) fn may_elide() -> Result<(), Refusal> {
     if CREATOR.get() { Err(Refusal::Unhooked) } else { Ok(()) }
 }
 
-/// Whether every thread so far was created by a hook.
-pub(in crate::patch) fn all_hooked() -> Result<(), Refusal> {
-    // SeqCst: pairs with the store in `before_any_thread`, which precedes the thread.
-    if UNHOOKED.load(SeqCst) {
-        Err(Refusal::Unhooked)
-    } else {
-        Ok(())
-    }
-}
-
 /// Marks the calling thread as inside a hook.
 pub(super) struct InHook(());
 
@@ -135,8 +123,7 @@ fn before_any_thread() -> Result<(), Refusal> {
         return before_thread(false);
     }
     CREATOR.set(true);
-    // SeqCst: pairs with the load in `all_hooked`.
-    UNHOOKED.store(true, SeqCst);
+    unhooked();
     // Its attributes are not seen here, and may have an affinity.
     before_thread(true)
 }

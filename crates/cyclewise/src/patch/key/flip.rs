@@ -14,8 +14,8 @@ use crate::patch::sites::TextReader;
 use crate::patch::text::{self, Edit, Goal};
 use crate::patch::text_edit::unexpected_byte;
 use crate::patch::text_lock::TextGuard;
-use crate::patch::units;
-use crate::patch::units::Unit;
+use crate::patch::unit;
+use crate::patch::unit::Unit;
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -28,9 +28,9 @@ impl Sites {
     /// # Errors
     /// [`Refusal::NoMemory`], [`Refusal::SharedSite`].
     pub(super) fn of(key: &'static StaticKey) -> Result<Self, Refusal> {
-        if let Some(unit) = units::own() {
+        if let Some(unit) = unit::own() {
             // Before the lock: this waits for the dynamic linker.
-            units::examine(unit);
+            unit::examine(unit);
         }
         // Relaxed: pairs with the store below; it says something of what never changes.
         let unshared = key.unshared.load(Relaxed);
@@ -42,7 +42,7 @@ impl Sites {
     /// [`ask_canary`](Self::ask_canary) of this link unit.
     pub(super) fn ask_own_canary(held: &TextGuard) -> Result<(), Refusal> {
         // SAFETY: this unit is loaded while its code runs, and its text lock is the one held.
-        units::own().map_or(Ok(()), |unit| unsafe { Self::ask_canary(held, unit) })
+        unit::own().map_or(Ok(()), |unit| unsafe { Self::ask_canary(held, unit) })
     }
 
     /// Lists those in a link unit's table; checks that they are no other key's, unless that is known.
@@ -109,7 +109,7 @@ impl Sites {
         // SAFETY: the bytes of a canary are right at any time, and in one quadword.
         let apply = |edits: &mut [Edit]| unsafe { text::apply_held(held, edits, None) };
         // SAFETY: the caller's promise.
-        unsafe { canary::check(unit, SiteKind::Several, apply) }
+        unsafe { canary::check(unit.canary(), SiteKind::Several, apply) }
     }
 
     /// Looks whether every test jumps or falls through, as `jump` says.

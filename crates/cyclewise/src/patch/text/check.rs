@@ -11,7 +11,7 @@ use crate::error::Refusal;
 use crate::patch::sites::TextReader;
 use crate::patch::text_edit::unexpected_byte;
 use crate::patch::text_lock::TextGuard;
-use crate::patch::units::hosted;
+use crate::patch::unit::hosted;
 use crate::sys::mprotect::PAGE;
 use crate::sys::proc_maps;
 use core::ops::Range;

@@ -9,10 +9,10 @@
 #![expect(unsafe_code, reason = "descriptors and keys of C, by their address")]
 
 use super::key_sites::Sites;
-use super::unit::Unit;
 use crate::error::Refusal;
 use crate::patch::text::Goal;
 use crate::patch::text_lock;
+use crate::patch::unit::{self, Unit};
 use core::ffi::c_void;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU16, AtomicU32};
@@ -97,10 +97,10 @@ unsafe fn change(
     };
     unit.check()?;
     // Before the locks: this waits for the dynamic linker.
-    super::examine(unit);
+    unit::examine(unit);
     // Before the locks, and freed after them: see `StaticKey`.
     // SAFETY: the descriptor is the link unit's (Invariant 1).
-    let mut sites = unsafe { Sites::of(unit, key) }?;
+    let mut sites = unsafe { Sites::of(unit, (&raw const *key).cast()) }?;
     // SAFETY: null or the words of the link unit's lock (Invariant 1).
     let words = unsafe { unit.text_lock().as_ref() }.ok_or_else(|| unit.bad())?;
     let held = text_lock::lock_with(words)?;

@@ -4,10 +4,10 @@
 //! Descriptors are C's: callers vouch that they are what they say.
 #![expect(unsafe_code, reason = "descriptors of C, by their address")]
 
-use super::{Key, Unit};
 use crate::error::Refusal;
 use crate::patch::text::Goal;
 use crate::patch::text_lock;
+use crate::patch::unit::Unit;
 
 /// Those of one key.
 pub(super) struct Sites(crate::patch::key::flip::Sites);
@@ -15,11 +15,11 @@ pub(super) struct Sites(crate::patch::key::flip::Sites);
 impl Sites {
     /// # Safety
     /// The descriptor is a link unit's that is loaded.
-    pub(super) unsafe fn of(unit: &Unit, key: &Key) -> Result<Self, Refusal> {
+    pub(super) unsafe fn of(unit: &Unit, key: *const ()) -> Result<Self, Refusal> {
         let [start, stop] = unit.keys();
         // SAFETY: the caller vouches for the descriptor, and so for the bounds in it.
         let table = unsafe { crate::arch::key::Table::between(start, stop) }.ok_or_else(|| unit.bad())?;
-        crate::patch::key::flip::Sites::in_table(table, (&raw const *key).cast(), false).map(Self)
+        crate::patch::key::flip::Sites::in_table(table, key, false).map(Self)
     }
 
     pub(super) fn read_back(&self, jump: bool) -> Result<(), Refusal> {

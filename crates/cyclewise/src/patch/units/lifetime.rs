@@ -9,41 +9,28 @@
 //!    that lock.
 #![expect(unsafe_code, reason = "sections that the dynamic linker reads")]
 
-use super::unit::Unit;
-use crate::arch;
+use crate::patch::coordinator;
+use crate::patch::unit::own;
 
-/// This link unit's descriptor; `None` where link units have no sites.
-pub(in crate::patch) fn own() -> Option<&'static Unit> {
-    let at = arch::unit::own().cast_const().cast::<Unit>();
-    // SAFETY: null, or laid out for `Unit` by the assembler, in writable data that stays mapped while this code runs.
-    unsafe { at.as_ref() }
+#[used]
+#[unsafe(link_section = ".init_array")]
+static CONSTRUCTOR: extern "C" fn() = begin;
+
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static DESTRUCTOR: extern "C" fn() = end;
+
+extern "C" fn begin() {
+    let Some(unit) = own() else { return };
+    unit.begin();
+    // A coordinator that does not take it at once finds it the next time it elides.
+    let _ = coordinator::register(unit);
 }
 
-#[cfg(all(feature = "std", target_arch = "x86_64", target_env = "gnu"))]
-mod called_by_the_linker {
-    use super::own;
-    use crate::patch::units::hosted;
-
-    #[used]
-    #[unsafe(link_section = ".init_array")]
-    static CONSTRUCTOR: extern "C" fn() = begin;
-
-    #[used]
-    #[unsafe(link_section = ".fini_array")]
-    static DESTRUCTOR: extern "C" fn() = end;
-
-    extern "C" fn begin() {
-        let Some(unit) = own() else { return };
-        unit.begin();
-        // A coordinator that does not take it at once finds it the next time it elides.
-        let _ = hosted::register(unit);
-    }
-
-    extern "C" fn end() {
-        let Some(unit) = own() else { return };
-        if let Some(forget) = unit.end() {
-            // SAFETY: the coordinator's, for this descriptor.
-            unsafe { forget(unit) };
-        }
+extern "C" fn end() {
+    let Some(unit) = own() else { return };
+    if let Some(forget) = unit.end() {
+        // SAFETY: the coordinator's, for this descriptor.
+        unsafe { forget(unit) };
     }
 }

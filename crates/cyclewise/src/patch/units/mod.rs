@@ -7,20 +7,16 @@
 //! Descriptors are C's: callers vouch that they are what they say.
 #![expect(unsafe_code, reason = "descriptors of C, by their address")]
 
-#[cfg_attr(not(all(feature = "std", target_env = "gnu")), path = "unhosted.rs")]
-pub(super) mod hosted;
 mod key;
 #[cfg_attr(not(target_arch = "x86_64"), path = "no_key_sites.rs")]
 mod key_sites;
+#[cfg(all(feature = "std", target_arch = "x86_64", target_env = "gnu"))]
 mod lifetime;
-mod unit;
 
-pub(super) use hosted::examine;
-pub(super) use lifetime::own;
-
+pub use super::unit::Unit;
 pub use key::{Key, key_dec, key_inc, key_set};
-pub use unit::Unit;
 
+use super::coordinator;
 use crate::error::Refusal;
 
 /// Asks for a link unit's sites to be patched with the program's from now on. True where they are; false where LOCK stays in them
@@ -37,5 +33,5 @@ pub unsafe fn register(unit: *const Unit) -> Result<bool, Refusal> {
     // SAFETY: the caller's promise.
     let unit = unsafe { unit.as_ref() }.ok_or(Refusal::BadUnit { at: 0 })?;
     unit.check()?;
-    hosted::register(unit)
+    coordinator::register(unit)
 }

@@ -4,16 +4,16 @@
 //! No contract is needed here; the signatures are the other file's.
 #![expect(unsafe_code, reason = "the twin of functions with a contract")]
 
-use super::{Key, Unit};
 use crate::error::Refusal;
 use crate::patch::text::Goal;
 use crate::patch::text_lock;
+use crate::patch::unit::Unit;
 
 /// None.
 pub(super) struct Sites;
 
 impl Sites {
-    pub(super) unsafe fn of(_: &Unit, _: &Key) -> Result<Self, Refusal> {
+    pub(super) unsafe fn of(_: &Unit, _: *const ()) -> Result<Self, Refusal> {
         Ok(Self)
     }
 

@@ -11,20 +11,17 @@
 #![expect(unsafe_code, reason = "elides under the contract of enable_single!")]
 
 mod alone;
+mod answers;
 
 use crate::arch;
 use crate::error::Refusal;
+use crate::patch::coordinator;
 use crate::patch::edits::Room;
 use crate::patch::hooks::{Hooks, tls};
 use crate::patch::mode_lock::{self, CONFINED, LOCKED, SINGLE, ThreadCreation};
-use crate::patch::units::hosted::{coordinator, operations};
 use crate::sys::{thread, thread_attributes};
-use core::sync::atomic::{AtomicPtr, Ordering};
 
-/// The hooks found in force; null before.
-static HOOKS: AtomicPtr<Hooks> = AtomicPtr::new(core::ptr::null_mut());
-
-/// Checks that `hooks` are in force, keeps them, and elides.
+/// Checks that `hooks` are in force, and elides.
 ///
 /// # Errors
 /// The reason why LOCK stays. If the hooks are in force, [`reelide`] may succeed later.
@@ -38,39 +35,27 @@ pub unsafe fn enable(hooks: &'static Hooks) -> Result<(), Refusal> {
     }
     if let Err(refusal) = hooks.in_force() {
         // Another link unit's hooks may be: then its copy elides, this unit's sites with its own.
-        return operations::reelide_elsewhere().unwrap_or(Err(refusal));
+        return coordinator::reelide_elsewhere().unwrap_or(Err(refusal));
     }
-    // Release: pairs with the Acquire in `enabled`. A binding never changes: name lookup searches the program first and
-    // libraries loaded later last.
     thread_attributes::find();
-    HOOKS.store(core::ptr::from_ref(hooks).cast_mut(), Ordering::Release);
-    coordinator::coordinate();
+    mode_lock::set_enabled();
+    coordinator::coordinate(&answers::OPERATIONS);
     reelide_here()
-}
-
-/// Checks that thread creation is hooked: [`enable`] found its hooks in force.
-pub(in crate::patch) fn enabled() -> Result<(), Refusal> {
-    // Acquire: pairs with the Release in `enable`.
-    if HOOKS.load(Ordering::Acquire).is_null() {
-        Err(Refusal::NotEnabled)
-    } else {
-        Ok(())
-    }
 }
 
 pub(super) fn reelide() -> Result<(), Refusal> {
     if !arch::HAS_SITES {
         return Err(Refusal::NoLockPrefix);
     }
-    match enabled() {
-        Err(refusal) => operations::reelide_elsewhere().unwrap_or(Err(refusal)),
+    match mode_lock::enabled() {
+        Err(refusal) => coordinator::reelide_elsewhere().unwrap_or(Err(refusal)),
         Ok(()) => reelide_here(),
     }
 }
 
 /// [`reelide`] by this copy's hooks.
-pub(in crate::patch) fn reelide_here() -> Result<(), Refusal> {
-    enabled()?;
+fn reelide_here() -> Result<(), Refusal> {
+    mode_lock::enabled()?;
     // Before the lock: this waits for the dynamic linker.
     coordinator::adopt_present();
     let mut room = Room::new()?;
@@ -106,19 +91,19 @@ fn alone() -> Result<(), Refusal> {
         return Err(Refusal::Creating);
     }
     // After the mode: a thread that creates one past the hooks says so before it reads the mode.
-    let hooked = tls::all_hooked().is_ok();
+    let hooked = mode_lock::all_hooked().is_ok();
     alone::check(&alone::ThisProcess, thread::id(), hooked)
 }
 
 pub(super) fn lock() -> Result<(), Refusal> {
-    match enabled() {
-        Err(_) => operations::lock_elsewhere().unwrap_or_else(lock_here),
+    match mode_lock::enabled() {
+        Err(_) => coordinator::lock_elsewhere().unwrap_or_else(lock_here),
         Ok(()) => lock_here(),
     }
 }
 
 /// [`lock`] of this copy's mode.
-pub(in crate::patch) fn lock_here() -> Result<(), Refusal> {
+fn lock_here() -> Result<(), Refusal> {
     let mut guard = mode_lock::lock()?;
     if mode_lock::mode() == CONFINED {
         return Err(Refusal::WrongMode);

@@ -5,10 +5,10 @@
 //! buffer for as long as a bridge lasts. The kernel's clock is the counter. Each thread publishes what it read, and the
 //! other's next reading must not be below that.
 
-use super::super::segment::{Calibration, Segment};
-use super::super::slot::View;
-use super::super::slow_path::ReaderEnv;
-use super::Timeline;
+use crate::clock::segment::{Calibration, Segment};
+use crate::clock::slot::View;
+use crate::clock::slow_path::ReaderEnv;
+use crate::clock::timeline::Timeline;
 use core::sync::atomic::Ordering::{Acquire, Release};
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicU64;

@@ -9,7 +9,7 @@ use crate::error::Refusal;
 /// The result of an operation, in C's layout.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Answer {
+pub(in crate::patch) struct Answer {
     /// 0 for success, else which refusal.
     code: u32,
     /// Its errno, count or byte.
@@ -23,7 +23,7 @@ pub(super) struct Answer {
 
 impl Answer {
     /// Success.
-    pub(super) const DONE: Self = Self {
+    pub(in crate::patch) const DONE: Self = Self {
         code: 0,
         number: 0,
         at: 0,

@@ -23,7 +23,7 @@ use crate::arch::Record;
 use crate::arch::text_lock::Words;
 use crate::error::Refusal;
 use crate::patch::text_lock::{self, OtherGuard, TextGuard};
-use crate::patch::units::unit::Unit;
+use crate::patch::unit::Unit;
 use core::mem::ManuallyDrop;
 use core::ops::Range;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
@@ -67,26 +67,26 @@ static SLOTS: [Slot; MOST] = [const { Slot::new() }; MOST];
 static VERSION: AtomicUsize = AtomicUsize::new(0);
 
 /// What a newcomer's slot is filled with.
-pub(super) struct Newcomer {
-    pub(super) unit: *mut Unit,
-    pub(super) object: Range<usize>,
-    pub(super) table: Range<*const i32>,
-    pub(super) count: usize,
-    pub(super) words: *const Words,
+pub(in crate::patch) struct Newcomer {
+    pub(in crate::patch) unit: *mut Unit,
+    pub(in crate::patch) object: Range<usize>,
+    pub(in crate::patch) table: Range<*const i32>,
+    pub(in crate::patch) count: usize,
+    pub(in crate::patch) words: *const Words,
 }
 
 /// The slots that one walk claims: their state until they are ready.
-pub(super) struct Claim(u64);
+pub(in crate::patch) struct Claim(u64);
 
 impl Claim {
-    pub(super) fn new() -> Self {
+    pub(in crate::patch) fn new() -> Self {
         static LAST: AtomicU64 = AtomicU64::new(READY);
         // Relaxed: nothing but the number is passed on.
         Self(LAST.fetch_add(1, Relaxed) + 1)
     }
 
     /// Claims a free slot for a unit.
-    pub(super) fn slot(&self, newcomer: &Newcomer) -> Option<&'static Slot> {
+    pub(in crate::patch) fn slot(&self, newcomer: &Newcomer) -> Option<&'static Slot> {
         // Acquire: pairs with the Release in `free`.
         let slot = SLOTS
             .iter()
@@ -103,7 +103,7 @@ impl Claim {
     }
 
     /// Makes its slots ready, but those that units' destructors have freed.
-    pub(super) fn publish(self) {
+    pub(in crate::patch) fn publish(self) {
         for slot in &SLOTS {
             // Release: pairs with the Acquire in `ready`.
             if slot.state.compare_exchange(self.0, READY, Release, Relaxed).is_ok() {
@@ -132,7 +132,7 @@ impl Slot {
     }
 
     /// Frees a slot. For the holder of the mode lock, or whoever has claimed it.
-    pub(super) fn free(&self) {
+    pub(in crate::patch) fn free(&self) {
         self.listed.store(false, Relaxed);
         self.elided.store(false, Relaxed);
         self.given_up.store(false, Relaxed);
@@ -237,13 +237,13 @@ pub(in crate::patch) fn ready() -> impl Iterator<Item = &'static Slot> {
 }
 
 /// The slot of a unit, claimed or ready.
-pub(super) fn of(unit: *const Unit) -> Option<&'static Slot> {
+pub(in crate::patch) fn of(unit: *const Unit) -> Option<&'static Slot> {
     let is_its = |slot: &&Slot| slot.state.load(Acquire) != FREE && slot.unit.load(Relaxed).cast_const() == unit;
     SLOTS.iter().find(is_its)
 }
 
 /// Whether a unit has a table that overlaps this one.
-pub(super) fn overlaps(table: &Range<*const i32>) -> bool {
+pub(in crate::patch) fn overlaps(table: &Range<*const i32>) -> bool {
     let (start, end) = (table.start.addr(), table.end.addr());
     let overlaps = |slot: &Slot| slot.table().start < end && start < slot.table().end;
     SLOTS

@@ -1,10 +1,10 @@
 //! Tests of the models: each broken protocol is caught by the check that the right one passes.
 
-use super::super::segment::{Segment, TickPosition};
-use super::super::slot::View;
-use super::super::slow_path::ReaderEnv;
-use super::SegmentState;
 use super::models::{Model, bridge_and_slow_down, check_after, reuse};
+use crate::clock::segment::{Segment, TickPosition};
+use crate::clock::slot::View;
+use crate::clock::slow_path::ReaderEnv;
+use crate::clock::timeline::SegmentState;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 const ONE: u64 = 1 << 32;

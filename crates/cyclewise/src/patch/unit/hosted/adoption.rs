@@ -27,8 +27,7 @@ use crate::error::Refusal;
 use crate::patch::canary::{Canary, MOVED, WHOLE};
 use crate::patch::sites::TextReader;
 use crate::patch::text_edit::unexpected_byte;
-use crate::patch::units::lifetime::own;
-use crate::patch::units::unit::Unit;
+use crate::patch::unit::{Unit, own};
 use crate::sys::loaded_objects::{self, Object};
 use crate::sys::proc_maps;
 use core::ops::Range;
@@ -49,7 +48,7 @@ static REGISTERED: [AtomicPtr<Unit>; MOST_UNLISTED] = [const { AtomicPtr::new(co
 static SEEN: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
 /// Keeps the descriptor of a unit for the next walk.
-pub(super) fn remember(unit: *const Unit) {
+pub(in crate::patch) fn remember(unit: *const Unit) {
     if !place(unit.cast_mut()) {
         // Objects that were closed may have left theirs.
         each_unit(|_, _| ());
@@ -113,13 +112,13 @@ impl Sweep {
 }
 
 /// How many units the last walk saw, the coordinator's own among them, and how many of those keep LOCK.
-pub(super) fn seen() -> [usize; 2] {
+pub(in crate::patch) fn seen() -> [usize; 2] {
     SEEN.each_ref().map(|count| count.load(Relaxed)) // Relaxed: for diagnostics.
 }
 
 /// Shows `visit` the descriptor of each unit that is listed in the caller's namespace, or null for one of another layout. False where it
 /// could not, or a fork may be in progress that began before this ended.
-pub(super) fn each_unit(mut visit: impl FnMut(&Object<'_>, *mut Unit)) -> bool {
+pub(in crate::patch) fn each_unit(mut visit: impl FnMut(&Object<'_>, *mut Unit)) -> bool {
     let sweep = Sweep::begin();
     let walked = loaded_objects::each(|object| {
         let mut last = core::ptr::null_mut();
@@ -169,7 +168,7 @@ fn is_descriptor(object: &Object<'_>, unit: *const Unit) -> bool {
 }
 
 /// Adopts every live unit that is listed, but this copy's own. Gives what was refused for `wanted`, and whether it looked.
-pub(super) fn adopt_all(forget: Forget, wanted: *const Unit) -> Result<bool, Refusal> {
+pub(in crate::patch) fn adopt_all(forget: Forget, wanted: *const Unit) -> Result<bool, Refusal> {
     let mut outcome = Ok(());
     let claim = Claim::new();
     let mut seen = [0; 2];

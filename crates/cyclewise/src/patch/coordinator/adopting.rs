@@ -15,25 +15,24 @@
 //! Descriptors that others pass are checked against what the dynamic linker lists, before anything in them is believed.
 #![expect(unsafe_code, reason = "functions that other link units call")]
 
-use super::adoption::{adopt_all, each_unit, examine, remember};
-use super::operations::OPERATIONS;
-use super::registry::{self, Slot};
 use crate::error::Refusal;
 use crate::patch::edits::Room;
 use crate::patch::mode_lock::{self, CONFINED, ModeData, SINGLE};
 use crate::patch::text::Others;
-use crate::patch::units::lifetime::own;
-use crate::patch::units::unit::Unit;
+use crate::patch::unit::hosted::adoption::{adopt_all, each_unit, examine, remember};
+use crate::patch::unit::hosted::registry::{self, Slot};
+use crate::patch::unit::hosted::table::Operations;
+use crate::patch::unit::{Unit, own};
 use crate::sys::dl;
 use core::ffi::c_int;
 use core::sync::atomic::AtomicPtr;
 use core::sync::atomic::Ordering::{Acquire, Release};
 
 /// Lets other units find this copy, whose hooks are in force, unless it may be unloaded (Invariant 2).
-pub(in crate::patch) fn coordinate() {
+pub(super) fn coordinate(operations: &'static Operations) {
     // A hook that is in force is in an object that was there when the program started. This code may be in another.
     if let Some(own) = own().filter(|_| dl::stay_loaded()) {
-        own.coordinate(adopt, &OPERATIONS);
+        own.coordinate(adopt, operations);
     }
 }
 

@@ -1,5 +1,15 @@
 //! The descriptor of a link unit, as C has it: `struct cw_unit` of `cyclewise/atomic.h`.
+//!
+//! # Safety
+//! Who defines a descriptor vouches that it is what it says.
+#![expect(unsafe_code, reason = "this unit's descriptor, by its address")]
 
+#[cfg_attr(not(all(feature = "std", target_env = "gnu")), path = "unhosted.rs")]
+pub(super) mod hosted;
+
+pub(super) use hosted::examine;
+
+use crate::arch;
 use crate::arch::text_lock::Words;
 use crate::error::Refusal;
 use crate::patch::canary::Canary;
@@ -78,4 +88,11 @@ impl Unit {
     pub(super) fn text_lock(&self) -> *const Words {
         self.text_lock.load(Acquire)
     }
+}
+
+/// This link unit's descriptor; `None` where link units have no sites.
+pub(in crate::patch) fn own() -> Option<&'static Unit> {
+    let at = arch::unit::own().cast_const().cast::<Unit>();
+    // SAFETY: null, or laid out for `Unit` by the assembler, in writable data that stays mapped while this code runs.
+    unsafe { at.as_ref() }
 }

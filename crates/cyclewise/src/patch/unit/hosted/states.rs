@@ -14,8 +14,8 @@
 //!    unloaded.
 #![expect(unsafe_code, reason = "functions and data of other link units, by their address")]
 
-use super::operations::Operations;
-use crate::patch::units::unit::Unit;
+use super::table::Operations;
+use crate::patch::unit::Unit;
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering::{Acquire, Release, SeqCst};
 
@@ -29,7 +29,7 @@ const ADOPTED: u64 = 2;
 /// What the destructor of an adopted unit calls.
 pub(in crate::patch) type Forget = unsafe extern "C" fn(*const Unit);
 /// What a constructor asks to adopt its unit. 1: its sites are elided now; 0: LOCK stays in them for now; -1: it is refused.
-pub(super) type Adopt = unsafe extern "C" fn(*const Unit) -> c_int;
+pub(in crate::patch) type Adopt = unsafe extern "C" fn(*const Unit) -> c_int;
 
 impl Unit {
     /// In the unit's constructor: it may be adopted from now on.
@@ -53,12 +53,12 @@ impl Unit {
     }
 
     /// Whether it is live and not adopted.
-    pub(super) fn is_live(&self) -> bool {
+    pub(in crate::patch) fn is_live(&self) -> bool {
         self.state.load(SeqCst) == LIVE
     }
 
     /// Adopts it, unless its destructor has run. `forget` is what that calls from now on.
-    pub(super) fn adopt_for(&self, coordinator: &'static Self, forget: Forget) -> bool {
+    pub(in crate::patch) fn adopt_for(&self, coordinator: &'static Self, forget: Forget) -> bool {
         // Release, twice: a destructor that finds `ADOPTED` finds these.
         self.forget.store(forget as *mut c_void, Release);
         self.cookie.store((&raw const *coordinator).cast_mut().cast(), Release);
@@ -67,21 +67,21 @@ impl Unit {
     }
 
     /// In its destructor: it is nobody's any more.
-    pub(super) fn leave(&self) {
+    pub(in crate::patch) fn leave(&self) {
         self.forget.store(core::ptr::null_mut(), Release);
         self.cookie.store(core::ptr::null_mut(), Release);
         self.state.store(NONE, SeqCst);
     }
 
     /// The descriptor of the coordinator that has adopted it.
-    pub(super) fn adopted_by(&self) -> Option<&'static Self> {
+    pub(in crate::patch) fn adopted_by(&self) -> Option<&'static Self> {
         let at = self.cookie.load(Acquire).cast_const().cast::<Self>();
         // SAFETY: null, or a coordinator's (Invariant 1).
         unsafe { at.as_ref() }
     }
 
     /// Makes it the coordinator's.
-    pub(super) fn coordinate(&self, adopt: Adopt, operations: &'static Operations) {
+    pub(in crate::patch) fn coordinate(&self, adopt: Adopt, operations: &'static Operations) {
         // Release, twice: pairs with the Acquires in `adopt` and `operations`.
         self.operations
             .store((&raw const *operations).cast_mut().cast(), Release);
@@ -89,14 +89,14 @@ impl Unit {
     }
 
     /// What adopts units, if it coordinates.
-    pub(super) fn adopt(&self) -> Option<Adopt> {
+    pub(in crate::patch) fn adopt(&self) -> Option<Adopt> {
         let function = self.adopt.load(Acquire);
         // SAFETY: null, which is `None`, or a function of this type (Invariant 1).
         unsafe { core::mem::transmute::<*mut c_void, Option<Adopt>>(function) }
     }
 
     /// What it does for other copies of this crate, if it coordinates.
-    pub(super) fn operations(&self) -> Option<&'static Operations> {
+    pub(in crate::patch) fn operations(&self) -> Option<&'static Operations> {
         let at = self.operations.load(Acquire).cast_const().cast::<Operations>();
         // SAFETY: null, or a static of a coordinator (Invariant 1).
         unsafe { at.as_ref() }

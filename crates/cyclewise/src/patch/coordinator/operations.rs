@@ -1,81 +1,63 @@
 //! What a coordinator does for the copies of this crate in other link units, which have no hooks in force.
 //!
-//! # Invariants
-//! 1. The table is only added to, at its end: `size` says how long it is.
-//!
 //! # Safety
 //! The functions take the address of a place for their result.
 #![expect(unsafe_code, reason = "functions of another link unit")]
 
-use super::answer::Answer;
-use super::coordinator::coordinator;
+use super::adopting::{self, coordinator};
 use crate::error::Refusal;
 use crate::patch::mode::Mode;
 use crate::patch::mode_lock;
-use crate::patch::single;
-use crate::patch::units::lifetime::own;
+use crate::patch::unit::hosted::answer::Answer;
+use crate::patch::unit::hosted::table::{Operations, Shared};
+use crate::patch::unit::hosted::{adoption, registry};
+use crate::patch::unit::own;
+use core::sync::atomic::AtomicPtr;
+use core::sync::atomic::Ordering::{Acquire, Release};
 
-/// The table of a coordinator.
-#[repr(C)]
-pub(super) struct Operations {
-    size: usize,
-    reelide: unsafe extern "C" fn(*mut Answer),
-    lock: unsafe extern "C" fn(*mut Answer),
-    state: unsafe extern "C" fn(*mut Shared),
-    seen: unsafe extern "C" fn(*mut [usize; 2]),
+/// This copy's table, once it coordinates.
+static OWN: AtomicPtr<Operations> = AtomicPtr::new(core::ptr::null_mut());
+
+fn is_own(operations: &Operations) -> bool {
+    // Acquire: pairs with the Release in `coordinate`.
+    core::ptr::eq(operations, OWN.load(Acquire))
 }
 
-/// What all copies of the crate in a process have in common.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(in crate::patch) struct Shared {
-    /// 0, 1, 2: as [`Mode`].
-    mode: u32,
-    /// Other link units, their sites, and how many of those are elided.
-    units: usize,
-    sites: usize,
-    elided: usize,
+/// Lets other units find this copy, whose hooks are in force, unless it may be unloaded.
+pub(in crate::patch) fn coordinate(operations: &'static Operations) {
+    // Release: pairs with the Acquire in `is_own`.
+    OWN.store(core::ptr::from_ref(operations).cast_mut(), Release);
+    adopting::coordinate(operations);
 }
 
-/// This copy's.
-pub(super) static OPERATIONS: Operations = Operations {
-    size: size_of::<Operations>(),
-    reelide: answer_reelide,
-    lock: answer_lock,
-    state: answer_state,
-    seen: answer_seen,
-};
-
-unsafe extern "C" fn answer_reelide(answer: *mut Answer) {
-    // SAFETY: the caller's place.
-    unsafe { answer.write(single::reelide_here().into()) };
-}
-
-unsafe extern "C" fn answer_lock(answer: *mut Answer) {
-    // SAFETY: the caller's place.
-    unsafe { answer.write(single::lock_here().into()) };
-}
-
-unsafe extern "C" fn answer_state(shared: *mut Shared) {
+/// [`Shared::here`], for others.
+///
+/// # Safety
+/// A place for the result.
+pub(in crate::patch) unsafe extern "C" fn answer_state(shared: *mut Shared) {
     // SAFETY: the caller's place.
     unsafe { shared.write(Shared::here()) };
 }
 
-unsafe extern "C" fn answer_seen(counts: *mut [usize; 2]) {
+/// [`seen_here`], for others.
+///
+/// # Safety
+/// A place for the result.
+pub(in crate::patch) unsafe extern "C" fn answer_seen(counts: *mut [usize; 2]) {
     // SAFETY: the caller's place.
     unsafe { counts.write(seen_here()) };
 }
 
 /// How many link units this copy has seen, and in how many of them LOCK stays.
 pub(in crate::patch) fn seen_here() -> [usize; 2] {
-    let [seen, refused] = super::adoption::seen();
-    [seen, refused + super::registry::given_up()]
+    let [seen, refused] = adoption::seen();
+    [seen, refused + registry::given_up()]
 }
 
 impl Shared {
     /// This copy's.
     pub(in crate::patch) fn here() -> Self {
-        let (units, sites, elided) = super::registry::count();
+        let (units, sites, elided) = registry::count();
         let mode = match mode_lock::here() {
             Mode::Locked => 0,
             Mode::Single => 1,
@@ -107,7 +89,7 @@ impl Shared {
 fn of_another() -> Option<&'static Operations> {
     let found = coordinator()?.operations()?;
     let is_long_enough = found.size >= size_of::<Operations>();
-    (is_long_enough && !core::ptr::eq(found, &raw const OPERATIONS)).then_some(found)
+    (is_long_enough && !is_own(found)).then_some(found)
 }
 
 /// [`reelide`](crate::patch::reelide) by the coordinator; `None` where no other copy is one.
@@ -124,7 +106,7 @@ pub(in crate::patch) fn lock_elsewhere() -> Option<Result<(), Refusal>> {
 pub(in crate::patch) fn state_elsewhere() -> Option<(Shared, [usize; 2])> {
     let own = own()?;
     let operations = own.adopted_by().unwrap_or(own).operations()?;
-    if operations.size < size_of::<Operations>() || core::ptr::eq(operations, &raw const OPERATIONS) {
+    if operations.size < size_of::<Operations>() || is_own(operations) {
         return None;
     }
     let (mut shared, mut seen) = (Shared::default(), [0; 2]);
@@ -151,7 +133,7 @@ pub(in crate::patch) fn shared() -> (Mode, [usize; 3], [usize; 2]) {
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::*;
-    use crate::patch::units::Unit;
+    use crate::patch::unit::Unit;
     use crate::sys::for_tests::fork;
     use core::time::Duration;
 
@@ -169,11 +151,13 @@ mod tests {
         };
     }
 
+    unsafe extern "C" fn asks_nothing(_: *mut Answer) {}
+
     /// The table of a coordinator that is another copy in this link unit: its sites are this copy's, too.
     static ANOTHERS: Operations = Operations {
         size: size_of::<Operations>(),
-        reelide: answer_reelide,
-        lock: answer_lock,
+        reelide: asks_nothing,
+        lock: asks_nothing,
         state: confined,
         seen: answer_seen,
     };
@@ -197,7 +181,8 @@ mod tests {
     #[test]
     fn twin_a_copy_that_does_not_ask_says_its_own() {
         let look = || {
-            own().unwrap().coordinate(adopts_nothing, &OPERATIONS);
+            OWN.store((&raw const ANOTHERS).cast_mut(), Release);
+            own().unwrap().coordinate(adopts_nothing, &ANOTHERS);
             assert_eq!(crate::patch::state().mode, Mode::Locked);
         };
         // SAFETY: the child allocates only where it panics.
