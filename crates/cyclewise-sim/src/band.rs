@@ -68,9 +68,7 @@ impl Class {
             | Workload::LockTtas => Self::Locks,
             Workload::PercpuCounter => Self::Uncontended,
             Workload::OpenReadClose
-            | Workload::OpenReadCloseFull
             | Workload::OpenReadCloseQueued
-            | Workload::OpenReadCloseQueuedFull
             | Workload::OpenReadCloseThreads
             | Workload::OpenReadCloseThreadsQueued => Self::SystemCalls,
         }

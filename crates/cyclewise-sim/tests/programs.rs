@@ -33,8 +33,6 @@ fn one_thread_alone_never_tries_in_vain_nor_takes_a_lock_without_need() {
         assert_eq!(outcome.retries_per_success, 0.0, "{workload}");
         let always = match workload {
             Workload::LockrefLocked | Workload::OpenReadCloseQueued | Workload::OpenReadCloseThreadsQueued => 1.0,
-            // Half of its updates are the refcount's.
-            Workload::OpenReadCloseQueuedFull => 0.5,
             _ => 0.0,
         };
         assert_eq!(outcome.fallback_share, always, "{workload}");

@@ -27,10 +27,9 @@ impl Policy {
     pub(super) fn of(job: &Job) -> Self {
         match job.workload {
             Workload::LockrefUnbounded => Self::Unbounded,
-            Workload::LockrefLocked
-            | Workload::OpenReadCloseQueued
-            | Workload::OpenReadCloseQueuedFull
-            | Workload::OpenReadCloseThreadsQueued => Self::Locked,
+            Workload::LockrefLocked | Workload::OpenReadCloseQueued | Workload::OpenReadCloseThreadsQueued => {
+                Self::Locked
+            }
             _ => job.retry_limit.map_or(Self::Unbounded, Self::Bounded),
         }
     }

@@ -51,9 +51,7 @@ pub(crate) fn prepare(job: &Job) -> Prepared {
         Workload::LockTas | Workload::LockTtas => lock::test_and_set::prepare(job, &mut memory),
         Workload::PercpuCounter => percpu::prepare(job, &mut memory),
         Workload::OpenReadClose
-        | Workload::OpenReadCloseFull
         | Workload::OpenReadCloseQueued
-        | Workload::OpenReadCloseQueuedFull
         | Workload::OpenReadCloseThreads
         | Workload::OpenReadCloseThreadsQueued => open_read_close::prepare(job, &mut memory),
     };

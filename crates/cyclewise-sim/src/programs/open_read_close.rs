@@ -13,15 +13,13 @@ use super::queued::Queued;
 use super::refcount;
 use super::setup::{Expected, LOW, Lines, Memory, Start, low, start};
 use crate::engine::{Cpu, Line};
-use crate::workload::{Job, Relax, Workload};
+use crate::workload::{Job, Workload};
 
 #[derive(Clone)]
 struct OpenFile {
     entry: LockRef,
     count: Line,
-    count_loops: bool,
     tables: Tables,
-    relax: Relax,
     critical: u32,
     parallel: u32,
 }
@@ -74,12 +72,7 @@ pub(super) fn prepare(job: &Job, memory: &mut Memory) -> (Start, Expected) {
     let file = OpenFile {
         entry,
         count,
-        count_loops: matches!(
-            job.workload,
-            Workload::OpenReadCloseFull | Workload::OpenReadCloseQueuedFull
-        ),
         tables,
-        relax: job.relax,
         critical: job.critical_cycles,
         parallel: job.parallel_cycles / PARTS,
     };
@@ -102,22 +95,14 @@ impl OpenFile {
         self.descriptor(cpu, 1).await;
         cpu.work(self.parallel);
         self.entry.get(cpu).await;
-        if self.count_loops {
-            refcount::add_not_zero(cpu, self.count, self.relax).await;
-        } else {
-            refcount::inc(cpu, self.count).await;
-        }
+        refcount::inc(cpu, self.count).await;
     }
 
     async fn close(&self, cpu: &Cpu) {
         cpu.work(self.parallel);
         self.descriptor(cpu, LOW).await;
         cpu.work(self.parallel);
-        if self.count_loops {
-            refcount::sub_and_test(cpu, self.count, self.relax).await;
-        } else {
-            refcount::dec_and_test(cpu, self.count).await;
-        }
+        refcount::dec_and_test(cpu, self.count).await;
         self.entry.put(cpu).await;
     }
 }

@@ -51,12 +51,8 @@ pub enum Workload {
     PercpuCounter,
     /// Processes open, read and close one file: a lockref, a reference count, and a lock per descriptor table.
     OpenReadClose,
-    /// The same, with compare-and-exchange loops in the reference count.
-    OpenReadCloseFull,
     /// As `open-read-close`, with the lockref always under its queued lock.
     OpenReadCloseQueued,
-    /// As `open-read-close-full`, with the lockref always under its queued lock.
-    OpenReadCloseQueuedFull,
     /// As `open-read-close`, by the threads of one process, which share a descriptor table.
     OpenReadCloseThreads,
     /// The same, with the lockref always under its queued lock.
@@ -85,9 +81,7 @@ impl Workload {
         Self::LockTtas,
         Self::PercpuCounter,
         Self::OpenReadClose,
-        Self::OpenReadCloseFull,
         Self::OpenReadCloseQueued,
-        Self::OpenReadCloseQueuedFull,
         Self::OpenReadCloseThreads,
         Self::OpenReadCloseThreadsQueued,
     ];
@@ -115,9 +109,7 @@ impl Workload {
             Self::LockTtas => "lock-ttas",
             Self::PercpuCounter => "percpu-counter",
             Self::OpenReadClose => "open-read-close",
-            Self::OpenReadCloseFull => "open-read-close-full",
             Self::OpenReadCloseQueued => "open-read-close-queued",
-            Self::OpenReadCloseQueuedFull => "open-read-close-queued-full",
             Self::OpenReadCloseThreads => "open-read-close-threads",
             Self::OpenReadCloseThreadsQueued => "open-read-close-threads-queued",
         }
@@ -148,9 +140,7 @@ impl Workload {
             Self::OpenReadClose => {
                 "open, read, close by processes: lockref, refcount and a descriptor lock per process"
             }
-            Self::OpenReadCloseFull => "the same, with compare-and-exchange loops in the refcount",
             Self::OpenReadCloseQueued => "open, read, close by processes, with the lockref always locked",
-            Self::OpenReadCloseQueuedFull => "the same, with compare-and-exchange loops in the refcount",
             Self::OpenReadCloseThreads => "open, read, close by threads: lockref, refcount and one descriptor lock",
             Self::OpenReadCloseThreadsQueued => "the same, with the lockref always locked",
         }
@@ -163,9 +153,7 @@ impl Workload {
     pub const fn parallel_cycles(self) -> u32 {
         match self {
             Self::OpenReadClose
-            | Self::OpenReadCloseFull
             | Self::OpenReadCloseQueued
-            | Self::OpenReadCloseQueuedFull
             | Self::OpenReadCloseThreads
             | Self::OpenReadCloseThreadsQueued => 5_000,
             _ => 0,
@@ -177,11 +165,7 @@ impl Workload {
     pub const fn takes_retry_limit(self) -> bool {
         matches!(
             self,
-            Self::Lockref
-                | Self::LockrefAdaptive
-                | Self::OpenReadClose
-                | Self::OpenReadCloseFull
-                | Self::OpenReadCloseThreads
+            Self::Lockref | Self::LockrefAdaptive | Self::OpenReadClose | Self::OpenReadCloseThreads
         )
     }
 }

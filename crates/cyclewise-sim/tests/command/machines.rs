@@ -49,7 +49,6 @@ fn record() -> String {
         ("cas-loop-t2", 54.0),
         ("fetch-add-t4", 30.0),
         ("cas-loop-t4", 110.0),
-        ("lock-ttas-t4", 150.0),
     ];
     let rows = rows.map(|(name, ns)| {
         format!(

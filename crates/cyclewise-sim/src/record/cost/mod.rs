@@ -61,11 +61,7 @@ fn per_operation(machine: &Machine, job: &Job) -> u64 {
         W::LockTas => 5 * EVENT + 310 * crowd.on_cores + 200 * crowd.siblings,
         W::LockTtas if crowd.holds => 10 * EVENT + 100 * crowd.on_cores + 160 * crowd.siblings,
         W::LockTtas => 5 * EVENT + tries * 3 / 2,
-        // With several siblings of a core, the loops of the reference count are what is waited for.
-        W::OpenReadCloseFull | W::OpenReadCloseQueuedFull if 2 * crowd.siblings > 3 * crowd.on_cores => {
-            26 * EVENT + crowd.exchanges()
-        }
-        W::OpenReadClose | W::OpenReadCloseFull => 26 * EVENT + crowd.limited(job.retry_limit),
+        W::OpenReadClose => 26 * EVENT + crowd.limited(job.retry_limit),
         W::OpenReadCloseThreads | W::OpenReadCloseThreadsQueued => 28 * EVENT + locked,
         // The queued variants, and workloads that are added later.
         _ => 24 * EVENT + locked,
