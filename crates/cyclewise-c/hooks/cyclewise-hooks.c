@@ -50,25 +50,33 @@ static void *next(const char *name)
     return found;
 }
 
-/* What a hook forwards to, which the library finds at the first call: one for each hook. The names of the library's functions have the
- * number of this version, so that no object calls what takes other arguments. */
+/* The version: the layout of the table below, and what the library's functions are given. Their names have it, so that no object calls
+ * what takes other arguments. The library is not compiled where it has another. */
+#ifndef HOOKS_ABI
+#define HOOKS_ABI 2
+#endif
+#define JOIN(abi, name) cw_hook##abi##_##name
+#define OF_VERSION(abi, name) JOIN(abi, name)
+#define FORWARD(name) OF_VERSION(HOOKS_ABI, name)
+
+/* What a hook forwards to, which the library finds at the first call: one for each hook. */
 struct cw_behind {
     void *(*next)(const char *name);
     void *function;
 };
 
 #define UNPACK(...) __VA_ARGS__
-#define DECLARE(name, parameters, arguments) int cw_hook2_##name(struct cw_behind *behind, UNPACK parameters);
+#define DECLARE(name, parameters, arguments) int FORWARD(name)(struct cw_behind *behind, UNPACK parameters);
 CREATORS(DECLARE)
-void *cw_hook2_dl_allocate_tls(struct cw_behind *behind, void *memory);
-void *cw_hook2_dl_allocate_tls_init(struct cw_behind *behind, void *block, size_t is_main);
+void *FORWARD(dl_allocate_tls)(struct cw_behind *behind, void *memory);
+void *FORWARD(dl_allocate_tls_init)(struct cw_behind *behind, void *block, size_t is_main);
 
 #define DEFINE(name, parameters, arguments)                                                                           \
     EXPORTED int name parameters;                                                                                     \
     EXPORTED int name parameters                                                                                      \
     {                                                                                                                 \
         static struct cw_behind behind = {next, NULL};                                                                \
-        return cw_hook2_##name(&behind, UNPACK arguments);                                                             \
+        return FORWARD(name)(&behind, UNPACK arguments);                                                              \
     }
 CREATORS(DEFINE)
 
@@ -76,19 +84,19 @@ EXPORTED __attribute__((weak)) void *_dl_allocate_tls(void *memory);
 EXPORTED __attribute__((weak)) void *_dl_allocate_tls(void *memory)
 {
     static struct cw_behind behind = {next, NULL};
-    return cw_hook2_dl_allocate_tls(&behind, memory);
+    return FORWARD(dl_allocate_tls)(&behind, memory);
 }
 
 EXPORTED __attribute__((weak)) void *_dl_allocate_tls_init(void *block, size_t is_main);
 EXPORTED __attribute__((weak)) void *_dl_allocate_tls_init(void *block, size_t is_main)
 {
     static struct cw_behind behind = {next, NULL};
-    return cw_hook2_dl_allocate_tls_init(&behind, block, is_main);
+    return FORWARD(dl_allocate_tls_init)(&behind, block, is_main);
 }
 
-/* The layout of the table below. A test compiles the object with another. */
-#ifndef HOOKS_ABI
-#define HOOKS_ABI 2
+/* A test compiles the object with a table of another version. */
+#ifndef TABLE_ABI
+#define TABLE_ABI HOOKS_ABI
 #endif
 
 #define MEMBER(name, parameters, arguments) int(*name) parameters;
@@ -102,7 +110,7 @@ struct cw_hooks {
 };
 
 #define VALUE(name, parameters, arguments) name,
-static const struct cw_hooks table = {sizeof table, HOOKS_ABI, next, _dl_allocate_tls, _dl_allocate_tls_init, CREATORS(VALUE)};
+static const struct cw_hooks table = {sizeof table, TABLE_ABI, next, _dl_allocate_tls, _dl_allocate_tls_init, CREATORS(VALUE)};
 
 /* The library refers to it, and so finds the program's hooks before any constructor runs. */
 extern const struct cw_hooks cw_hooks_table __attribute__((alias("table"), visibility("default")));

@@ -23,10 +23,35 @@ use cyclewise::patch::hooks::tls::{self, TlsHooks};
 use cyclewise::patch::hooks::{self, Behind, Hooks, Next};
 use std::sync::OnceLock;
 
-/// The layout of the table, and what the functions below are given. Their names have it too: an object of another version does not link,
-/// and a program that was linked with one ends where the dynamic linker finds none ("undefined symbol").
-const ABI: u32 = 2;
-const _: () = assert!(ABI == 2, "the names begin with cw_hook2_, here and in the C file");
+/// The version: the layout of the table, and what the functions below are given. Their names have it too: an object of another version
+/// does not link, and a program that was linked with one ends where the dynamic linker finds none ("undefined symbol").
+macro_rules! abi {
+    () => {
+        2
+    };
+}
+const ABI: u32 = abi!();
+const _: () = assert!(
+    ABI == of_the_c_file(),
+    "HOOKS_ABI of hooks/cyclewise-hooks.c is another"
+);
+
+/// What the C file says: the digits behind the name.
+const fn of_the_c_file() -> u32 {
+    const FILE: &[u8] = include_bytes!("../hooks/cyclewise-hooks.c");
+    const NAME: &[u8] = b"#define HOOKS_ABI ";
+    let mut at = 0;
+    while !FILE.split_at(at).1.split_at(NAME.len()).0.eq_ignore_ascii_case(NAME) {
+        at += 1;
+    }
+    at += NAME.len();
+    let mut number = 0;
+    while FILE[at].is_ascii_digit() {
+        number = number * 10 + (FILE[at] - b'0') as u32;
+        at += 1;
+    }
+    number
+}
 
 macro_rules! define {
     ($($name:ident($($argument:ident: $type:ty),*) if $creates:expr, else $failure:expr;)*) => {
@@ -65,7 +90,7 @@ macro_rules! define {
             /// # Safety
             /// The C library's contract, and Safety 2.
             // SAFETY: Safety 1.
-            #[unsafe(export_name = concat!("cw_hook2_", stringify!($name)))]
+            #[unsafe(export_name = concat!("cw_hook", abi!(), "_", stringify!($name)))]
             pub unsafe extern "C" fn $name(behind: &Behind, $($argument: $type),*) -> c_int {
                 // SAFETY: the caller's contract is the C library's.
                 unsafe { cyclewise::patch::hooks::$name(behind, $($argument),*) }
@@ -80,8 +105,8 @@ cyclewise::__thread_creators!(define);
 /// # Safety
 /// The dynamic linker's contract.
 // SAFETY: Safety 1.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cw_hook2_dl_allocate_tls(behind: &Behind, memory: *mut c_void) -> *mut c_void {
+#[unsafe(export_name = concat!("cw_hook", abi!(), "_dl_allocate_tls"))]
+pub unsafe extern "C" fn dl_allocate_tls(behind: &Behind, memory: *mut c_void) -> *mut c_void {
     // SAFETY: the caller's contract is the dynamic linker's.
     unsafe { tls::allocate(behind, memory) }
 }
@@ -91,12 +116,8 @@ pub unsafe extern "C" fn cw_hook2_dl_allocate_tls(behind: &Behind, memory: *mut 
 /// # Safety
 /// The dynamic linker's contract.
 // SAFETY: Safety 1.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cw_hook2_dl_allocate_tls_init(
-    behind: &Behind,
-    block: *mut c_void,
-    is_main: usize,
-) -> *mut c_void {
+#[unsafe(export_name = concat!("cw_hook", abi!(), "_dl_allocate_tls_init"))]
+pub unsafe extern "C" fn dl_allocate_tls_init(behind: &Behind, block: *mut c_void, is_main: usize) -> *mut c_void {
     // SAFETY: the caller's contract is the dynamic linker's.
     unsafe { tls::init(behind, block, is_main) }
 }

@@ -22,6 +22,7 @@ pub mod lockref;
 pub mod mask;
 pub mod masked;
 mod memory;
+mod percpu;
 pub mod percpu_counter;
 pub mod percpu_free_list;
 pub mod percpu_ref;

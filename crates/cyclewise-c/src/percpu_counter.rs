@@ -6,10 +6,11 @@
 #![expect(unsafe_code, reason = "functions under names of their own, and objects by address")]
 
 use crate::memory::{boxed, free};
+use crate::percpu::register_now;
 use crate::sys::errno;
 use core::ffi::c_int;
 use core::ptr;
-use cyclewise::percpu::{self, Counter};
+use cyclewise::percpu::Counter;
 
 /// A sum that every CPU can add to cheaply.
 pub struct cw_percpu_counter(Counter);
@@ -29,8 +30,7 @@ unsafe fn counter<'a>(counter: *const cw_percpu_counter) -> &'a Counter {
 #[must_use]
 pub extern "C" fn cw_percpu_counter_create(value: i64, batch: u64) -> *mut cw_percpu_counter {
     let _errno = errno::keep();
-    // Now: the first use asks the dynamic linker, which a signal handler must not.
-    let _ = percpu::backend();
+    register_now();
     let counter = match batch {
         0 => Counter::new(value),
         batch => Counter::with_batch(value, batch),

@@ -11,12 +11,13 @@
 #![expect(unsafe_code, reason = "functions under names of their own, and objects by address")]
 
 use crate::memory::{boxed, free};
+use crate::percpu::register_now;
 use crate::refusal::{Refused, answer, cw_refusal};
 use crate::sys::errno;
 use core::ffi::{c_int, c_void};
 use core::mem::{ManuallyDrop, forget};
 use core::ptr::{self, NonNull};
-use cyclewise::percpu::{self, FreeList, Node};
+use cyclewise::percpu::{FreeList, Node};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 
 /// Reusable objects of one size, on a list for each CPU.
@@ -86,8 +87,7 @@ unsafe fn of<'a>(list: *const cw_percpu_free_list) -> &'a cw_percpu_free_list {
 #[must_use]
 pub extern "C" fn cw_percpu_free_list_create(size: usize, alignment: usize) -> *mut cw_percpu_free_list {
     let _errno = errno::keep();
-    // Now: the first use asks the dynamic linker, which a signal handler must not.
-    let _ = percpu::backend();
+    register_now();
     let alignment = if alignment == 0 { 16 } else { alignment };
     let layout = Layout::from_size_align(size, alignment).ok().filter(|_| size > 0);
     let Some((layout, offset)) = layout.and_then(|object| Layout::new::<Header>().extend(object).ok()) else {

@@ -9,12 +9,13 @@
 #![expect(unsafe_code, reason = "functions under names of their own, and objects by address")]
 
 use crate::memory::{boxed, free, give};
+use crate::percpu::register_now;
 use crate::refusal::{answer, cw_refusal};
 use crate::sys::{callback, errno};
 use core::ffi::{c_int, c_void};
 use core::ptr;
 use cyclewise::error::Refusal;
-use cyclewise::percpu::{self, Ref};
+use cyclewise::percpu::Ref;
 
 /// A function of C and its argument; as "C-unwind", so that an exception is seen.
 #[derive(Clone, Copy)]
@@ -77,8 +78,7 @@ pub unsafe extern "C" fn cw_percpu_ref_create(
     argument: *mut c_void,
 ) -> *mut cw_percpu_ref {
     let _errno = errno::keep();
-    // Now: the first use asks the dynamic linker, which a signal handler must not.
-    let _ = percpu::backend();
+    register_now();
     let release = Call {
         function: release,
         argument,

@@ -7,13 +7,14 @@
 #![expect(unsafe_code, reason = "functions under names of their own, and objects by address")]
 
 use crate::memory::{boxed, free, give};
+use crate::percpu::register_now;
 use crate::refusal::{answer, cw_refusal};
 use crate::sys::errno;
 use core::ffi::c_int;
 use core::ptr;
 use core::slice;
 use cyclewise::error::Refusal;
-use cyclewise::percpu::{self, Ring};
+use cyclewise::percpu::Ring;
 
 /// The operations of rings of any capacity.
 trait Words {
@@ -95,8 +96,7 @@ unsafe fn words<'a>(ring: *const cw_percpu_ring) -> &'a dyn Words {
 #[must_use]
 pub extern "C" fn cw_percpu_ring_create(capacity: usize) -> *mut cw_percpu_ring {
     let _errno = errno::keep();
-    // Now: the first use asks the dynamic linker, which a signal handler must not.
-    let _ = percpu::backend();
+    register_now();
     match capacity {
         0 => ptr::null_mut(),
         1 => make::<1>(),

@@ -114,7 +114,7 @@ fn a_program_without_hooks_is_told_what_to_link() {
 /// An object of another version is no reason to say that there is none.
 #[test]
 fn hooks_of_another_version_are_refused_as_such() {
-    let object = hooks_with("-DHOOKS_ABI=1");
+    let object = hooks_with("-DTABLE_ABI=1");
     for link in [Link::Shared, Link::Archive] {
         let program = Program::called("refused.c", link);
         let said = Program {
@@ -134,7 +134,7 @@ fn hooks_of_another_version_are_refused_as_such() {
 /// linked with it before ends by the dynamic linker's line. The twin is the object of today.
 #[test]
 fn hooks_that_call_with_other_arguments_are_not_linked() {
-    let object = hooks_with("-Dcw_hook2_pthread_create=cw_hook_pthread_create");
+    let object = hooks_with("-DHOOKS_ABI=1");
     let program = Program {
         hooked: false,
         ..Program::called("refused.c", Link::Shared)
@@ -147,8 +147,10 @@ fn hooks_that_call_with_other_arguments_are_not_linked() {
         .compile()
     };
     let said = with(&[&object]).expect_err("there is no such function");
-    assert!(said.contains("cw_hook_pthread_create"), "{said}");
-    // A library that had the function stands for the one of before, and then has it no more.
+    assert!(said.contains("cw_hook1_pthread_create"), "{said}");
+    // A library that had the functions stands for the one of before, and then has them no more.
+    let names = said.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let missing: std::collections::BTreeSet<_> = names.filter(|name| name.starts_with("cw_hook1_")).collect();
     let before = common::fresh("libbefore.so").display().to_string();
     let make = |text: &str| {
         let source = common::fresh("before.c");
@@ -157,14 +159,18 @@ fn hooks_that_call_with_other_arguments_are_not_linked() {
         let output = common::cc(&["-shared", "-fPIC", "-o", &before, &source].map(str::to_owned));
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     };
-    make("int cw_hook_pthread_create(void) { return 0; }\n");
+    let functions: Vec<_> = missing
+        .iter()
+        .map(|name| format!("int {name}(void) {{ return 0; }}\n"))
+        .collect();
+    make(&functions.concat());
     let linked = with(&[&object, &before]).expect("a program");
     make("int nothing;\n");
     let mut command = std::process::Command::new(linked);
     let output = command.env_remove("LD_LIBRARY_PATH").output().expect("it runs");
     let said = String::from_utf8_lossy(&output.stderr);
     // 127: the dynamic linker of glibc.
-    let is_told = said.contains("undefined symbol: cw_hook_pthread_create");
+    let is_told = said.contains("undefined symbol: cw_hook1_");
     assert!(output.status.code() == Some(127) && is_told, "{} {said}", output.status);
     assert!(with(&[&hooks_with("-DTODAY")]).is_ok());
 }

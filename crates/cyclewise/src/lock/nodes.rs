@@ -210,6 +210,7 @@ pub(super) mod for_tests {
     }
 
     /// The number of nodes that waiters of the lock at `key` have.
+    #[cfg(panic = "unwind")]
     pub(in super::super) fn in_use(key: usize) -> usize {
         let waits = |node: &&QueueNode| node.state.load(Relaxed) != FREE && node.key.load(Relaxed) == key;
         nodes().iter().filter(waits).count()

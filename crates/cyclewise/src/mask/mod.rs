@@ -54,10 +54,11 @@
 //! A refused call is never waited for forever.
 //!
 //! # Static TLS
-//! A thread's flag and records are in static TLS, where a handler finds them without a call of malloc. A shared object that uses this module,
-//! and is loaded by dlopen(3), takes about 300 bytes there: 160 for them, and what else the object has in thread-local words, 80 of them std's. glibc keeps
-//! 1664 bytes for such objects, enough for five. The next one is refused: "cannot allocate memory in static TLS block". Then load objects at
-//! the start (link or preload them), share one copy of this crate, or set `GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4096`.
+//! A thread's flag and records are in static TLS, where a handler finds them without a call of malloc. A shared object that uses this
+//! module and is loaded by dlopen(3) takes about 300 bytes there: 160 are the flag and the records, and 80 of the others are std's. All
+//! thread-local words of such an object lie there. glibc keeps 1664 bytes for such objects, enough for five. The next one is refused:
+//! "cannot allocate memory in static TLS block". Then load objects at the start (link or preload them), share one copy of this crate, or
+//! set `GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4096`.
 //!
 //! # References
 //! Linux arch/powerpc/include/asm/hw_irq.h (`irq_soft_mask`, `irq_happened`); FreeBSD sigfastblock(2); signal(7),

@@ -1,16 +1,41 @@
 //! The part of `siginfo_t` that the kernel fills.
 //!
-//! The kernel's structure has 48 bytes; the 80 more of C's are zero for every signal. So six words are a whole record.
+//! The kernel fills 48 bytes, six words; the 80 more of C's are zero. [`Info`] gives out what is in three of them, and of a signal that
+//! was deferred these are kept: a thread's ring has no room for more. The rest, such as the times of SIGCHLD, is there only until the
+//! signal's frame ends, for the kernel to queue it again. So equality and `Debug` are of what is given out, whichever way it came.
 //!
 //! # References
 //! Linux include/uapi/asm-generic/siginfo.h, `SI_EXPANSION_SIZE` in include/linux/signal.h; sigaction(2).
 
-/// Words of a record.
+use core::fmt;
+
+/// Words that the kernel fills.
 pub(super) const WORDS: usize = 6;
 
 /// A signal: its number, where it came from, and its value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct Info(pub(super) [u64; WORDS]);
+
+impl PartialEq for Info {
+    fn eq(&self, other: &Self) -> bool {
+        let given = |info: &Self| (info.signal(), info.code(), info.0[2], info.0[3]);
+        given(self) == given(other)
+    }
+}
+
+impl Eq for Info {}
+
+impl fmt::Debug for Info {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Info")
+            .field("signal", &self.signal())
+            .field("code", &self.code())
+            .field("sender", &self.sender())
+            .field("user", &self.user())
+            .field("value", &self.value())
+            .finish()
+    }
+}
 
 impl Info {
     /// Its number, one of C's constants: `SIGUSR1`, ..

@@ -1,11 +1,12 @@
 //! A queue of signals that a handler fills and the program empties later.
 //!
 //! # Safety
-//! 1. The handler copies six words under the lock of a [`Masked`]. Every owner of that lock holds signals, and the
+//! 1. The handler copies an [`Info`] under the lock of a [`Masked`]. Every owner of that lock holds signals, and the
 //!    handler waits for it with bare system calls and a limit.
 #![expect(unsafe_code, reason = "an unsafe trait: its lock is never waited for forever")]
 
 use super::handler::Handler;
+use super::siginfo::WORDS;
 use super::{Hold, Info, Masked};
 use core::time::Duration;
 
@@ -23,7 +24,7 @@ impl<const N: usize> Queue<N> {
     #[must_use]
     pub const fn new() -> Self {
         Self {
-            signals: [Info([0; 6]); N],
+            signals: [Info([0; WORDS]); N],
             head: 0,
             len: 0,
             refused: 0,

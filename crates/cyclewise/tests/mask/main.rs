@@ -8,6 +8,7 @@ mod ends;
 mod filters;
 mod fork;
 mod holds;
+mod informed;
 mod masking;
 mod others;
 mod owners;
@@ -23,6 +24,7 @@ fn main() {
     harness::run(
         &[
             holds::CHECKS,
+            unless(harness::EMULATED, informed::CHECKS),
             ends::CHECKS,
             unless(harness::no_filters(), filters::CHECKS),
             unless(harness::EMULATED, fork::CHECKS),

@@ -301,3 +301,23 @@ fn records_wrap_around_whole() {
     }
     assert_eq!(next, 100);
 }
+
+/// A record gives out what the signal did, though the kernel fills more: an error number, and the times of SIGCHLD. The twin, all words
+/// compared, tells the two apart.
+#[test]
+fn a_record_is_the_signal_that_it_is_of() {
+    let ring = crate::mask::pending_ring::PendingRing::new();
+    let delivered = Info([17 | 7 << 32, 5, 1000 << 32 | 99, 19, 123, 456]);
+    assert!(ring.push(&delivered, || ()));
+    let recorded = ring.pop(|| ()).unwrap();
+    assert_eq!(
+        (recorded, std::format!("{recorded:?}")),
+        (delivered, std::format!("{delivered:?}"))
+    );
+    assert_ne!(recorded.0, delivered.0);
+    for other in 0..4 {
+        let mut words = delivered.0;
+        words[other] ^= 1;
+        assert_ne!(Info(words), delivered, "word {other}");
+    }
+}
