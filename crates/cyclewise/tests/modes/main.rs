@@ -8,6 +8,8 @@ mod arc;
 mod common;
 mod confined;
 mod confined_broken;
+mod confined_load;
+mod confined_threads;
 mod fork_inside;
 mod fork_orders;
 mod joined;
@@ -44,6 +46,8 @@ fn main() {
             joined::CHECKS,
             shared_order::CHECKS,
             unless(no_filters, confined::CHECKS),
+            unless(no_filters, confined_threads::CHECKS),
+            unless(no_filters, confined_load::CHECKS),
             unless(no_filters, confined_broken::CHECKS),
             unless(no_membarrier, arc::CHECKS),
             unless(no_membarrier.or_else(harness::no_tracing), fork_inside::CHECKS),

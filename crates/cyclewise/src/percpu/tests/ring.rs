@@ -1,12 +1,10 @@
 //! The rings: one thread compared with `VecDeque`, many with the number and multiset of the words that they pushed.
 
-use super::steps::{Step, steps};
-use crate::percpu::{Ring, Slot};
+use super::steps::{self, Step, steps};
+use crate::percpu::Ring;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use proptest::prelude::*;
 use std::collections::VecDeque;
-use std::sync::Mutex;
-use std::thread;
 use std::vec::Vec;
 
 /// Runs the steps on a ring of 8 and on the oracle. `None` if the thread was moved, since its words are then in several slots.
@@ -66,57 +64,26 @@ fn words_come_out_as_they_went_in() {
 
 #[test]
 fn all_that_threads_push_is_taken_once() {
-    const EACH: u64 = 8_000;
     let ring = Ring::<u64, 64>::new();
-    let (taken, pushed) = (Mutex::new(Vec::new()), AtomicU64::new(0));
-    let threads = 8 * thread::available_parallelism().map_or(1, usize::from).min(4) as u64;
-    thread::scope(|scope| {
-        for thread in 0..threads {
-            let (ring, taken, pushed) = (&ring, &taken, &pushed);
-            scope.spawn(move || {
-                let (mut mine, mut n) = (Vec::new(), 0);
-                let mut turn = thread;
-                while n < EACH {
-                    turn = turn.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
-                    let batch: Vec<u64> = (n..EACH.min(n + turn % 9)).map(|n| thread * EACH + n).collect();
-                    let done = match batch[..] {
-                        [one] => u64::from(ring.push(one).is_ok()),
-                        _ => ring.push_many(&batch) as u64,
-                    };
-                    pushed.fetch_add(done, Relaxed);
-                    n += done;
-                    match turn >> 60 {
-                        0 => {
-                            ring.steal(
-                                Slot::of((turn >> 32 & 3) as u32).unwrap_or(crate::percpu::CurrentSlot::now().slot()),
-                                &mut mine,
-                            )
-                            .unwrap();
-                        }
-                        1..9 => mine.extend(ring.pop()),
-                        _ => {
-                            let mut words = [0; 7];
-                            let got = ring.pop_many(&mut words);
-                            mine.extend(&words[..got]);
-                        }
-                    }
-                    if turn >> 40 & 63 == 0 {
-                        thread::yield_now();
-                    }
-                }
-                taken.lock().unwrap().append(&mut mine);
-            });
-        }
-    });
-    let mut all = taken.into_inner().unwrap();
-    ring.drain(&mut all).unwrap();
-    all.sort_unstable();
-    assert_eq!(pushed.load(Relaxed), threads * EACH);
-    assert!(
-        all.iter().copied().eq(0..threads * EACH),
-        "{} of {}",
-        all.len(),
-        threads * EACH
+    steps::all_that_threads_push_is_taken_once(
+        |batch| match batch[..] {
+            [one] => u64::from(ring.push(one).is_ok()),
+            _ => ring.push_many(batch) as u64,
+        },
+        |turn, mine| match turn >> 60 {
+            0 => {
+                ring.steal(steps::victim(turn), mine).unwrap();
+            }
+            1..9 => mine.extend(ring.pop()),
+            _ => {
+                let mut words = [0; 7];
+                let got = ring.pop_many(&mut words);
+                mine.extend(&words[..got]);
+            }
+        },
+        |all| {
+            ring.drain(all).unwrap();
+        },
     );
 }
 

@@ -1,13 +1,11 @@
 //! The bounded stacks: one thread compared with `Vec`, many with the multiset of the words that they pushed, and boxes with the
 //! number of drops.
 
-use super::steps::{Step, steps};
+use super::steps::{self, Step, steps};
 use crate::percpu::{CurrentSlot, Slot, Stack};
-use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use proptest::prelude::*;
 use std::boxed::Box;
-use std::sync::Mutex;
-use std::thread;
 use std::vec::Vec;
 
 /// Runs the steps on a stack of 7 and on the oracle. `None` if the thread was moved, since its words are then in several slots.
@@ -117,52 +115,27 @@ fn boxes_are_dropped_once_wherever_they_are() {
 
 #[test]
 fn all_that_threads_push_is_taken_once() {
-    const EACH: u64 = 8_000;
     let stack = Stack::<u64, 64>::new();
-    let (taken, pushed) = (Mutex::new(Vec::new()), AtomicU64::new(0));
-    let threads = 8 * thread::available_parallelism().map_or(1, usize::from).min(4) as u64;
-    thread::scope(|scope| {
-        for thread in 0..threads {
-            let (stack, taken, pushed) = (&stack, &taken, &pushed);
-            scope.spawn(move || {
-                let (mut mine, mut n) = (Vec::new(), 0);
-                let mut turn = thread;
-                while n < EACH {
-                    turn = turn.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
-                    // Reversed, because `push_many` takes from the end.
-                    let mut batch: Vec<u64> = (n..EACH.min(n + turn % 9)).rev().map(|n| thread * EACH + n).collect();
-                    let done = match batch[..] {
-                        [one] => u64::from(stack.push(one).is_ok()),
-                        _ => stack.push_many(&mut batch) as u64,
-                    };
-                    pushed.fetch_add(done, Relaxed);
-                    n += done;
-                    match turn >> 60 {
-                        0 => {
-                            let slot = Slot::of((turn >> 32 & 3) as u32).unwrap_or(CurrentSlot::now().slot());
-                            stack.steal(slot, &mut mine).unwrap();
-                        }
-                        1..9 => mine.extend(stack.pop()),
-                        _ => {
-                            stack.pop_many(&mut mine, 7);
-                        }
-                    }
-                    if turn >> 40 & 63 == 0 {
-                        thread::yield_now();
-                    }
-                }
-                taken.lock().unwrap().append(&mut mine);
-            });
-        }
-    });
-    let mut all = taken.into_inner().unwrap();
-    stack.drain(&mut all).unwrap();
-    all.sort_unstable();
-    assert_eq!(pushed.load(Relaxed), threads * EACH);
-    assert!(
-        all.iter().copied().eq(0..threads * EACH),
-        "{} of {}",
-        all.len(),
-        threads * EACH
+    steps::all_that_threads_push_is_taken_once(
+        |batch| {
+            // `push_many` takes from the end.
+            batch.reverse();
+            match batch[..] {
+                [one] => u64::from(stack.push(one).is_ok()),
+                _ => stack.push_many(batch) as u64,
+            }
+        },
+        |turn, mine| match turn >> 60 {
+            0 => {
+                stack.steal(steps::victim(turn), mine).unwrap();
+            }
+            1..9 => mine.extend(stack.pop()),
+            _ => {
+                stack.pop_many(mine, 7);
+            }
+        },
+        |all| {
+            stack.drain(all).unwrap();
+        },
     );
 }
