@@ -22,12 +22,25 @@ pub(crate) mod unpatched {
     pub(crate) use loom::sync::atomic::{AtomicU64, fence};
 }
 
-/// Threads, for tests that loom runs as models.
+/// Threads, and twins, for tests that loom runs as models.
 #[cfg(test)]
 pub(crate) mod threads {
     pub(crate) use loom::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize};
     pub(crate) use loom::sync::{Arc, Mutex};
     pub(crate) use loom::{model, thread};
+
+    /// Twins broken on purpose: each fails with these words.
+    macro_rules! caught {
+        ($($(#[$doc:meta])* $name:ident: $words:literal by $run:expr;)*) => { $(
+            $(#[$doc])*
+            #[test]
+            #[should_panic(expected = $words)]
+            fn $name() {
+                $run;
+            }
+        )* };
+    }
+    pub(crate) use caught;
 }
 
 macro_rules! atomics {

@@ -229,68 +229,40 @@ cases! {
 }
 
 // Variance: a value would be stored with the shorter lifetime and read with the longer one.
-cases! {
-    an_atomic_pointer_is_invariant: "lifetime may not live long enough" {
-        "use cyclewise::atomic::AtomicPtr;"
-        wrong "fn f<'s, 'a>(x: &'s AtomicPtr<&'static u8>) -> &'s AtomicPtr<&'a u8> { x }"
-        right "fn f<'s>(x: &'s AtomicPtr<&'static u8>) -> &'s AtomicPtr<&'static u8> { x }"
-    }
-    a_spinlock_is_invariant: "lifetime may not live long enough" {
-        "use cyclewise::lock::SpinLock;"
-        wrong "fn f<'s, 'a>(x: &'s SpinLock<&'static u8>) -> &'s SpinLock<&'a u8> { x }"
-        right "fn f<'s>(x: &'s SpinLock<&'static u8>) -> &'s SpinLock<&'static u8> { x }"
-    }
-    a_spinlocks_guard_is_invariant: "lifetime may not live long enough" {
-        "use cyclewise::lock::SpinLockGuard;"
-        wrong "fn f<'s, 'a>(x: SpinLockGuard<'s, &'static u8>) -> SpinLockGuard<'s, &'a u8> { x }"
-        right "fn f<'s>(x: SpinLockGuard<'s, &'static u8>) -> SpinLockGuard<'s, &'static u8> { x }"
-    }
-    a_masked_value_is_invariant: "lifetime may not live long enough" {
-        "use cyclewise::mask::Masked;"
-        wrong "fn f<'s, 'a>(x: &'s Masked<&'static u8>) -> &'s Masked<&'a u8> { x }"
-        right "fn f<'s>(x: &'s Masked<&'static u8>) -> &'s Masked<&'static u8> { x }"
-    }
-    a_masked_values_guard_is_invariant: "lifetime may not live long enough" {
-        "use cyclewise::mask::MaskedGuard;"
-        wrong "fn f<'s, 'a>(x: MaskedGuard<'s, &'static u8>) -> MaskedGuard<'s, &'a u8> { x }"
-        right "fn f<'s>(x: MaskedGuard<'s, &'static u8>) -> MaskedGuard<'s, &'static u8> { x }"
-    }
-    a_lockref_is_invariant: "lifetime may not live long enough" {
-        "use cyclewise::refs::LockRef;"
-        wrong "fn f<'s, 'a>(x: &'s LockRef<&'static u8>) -> &'s LockRef<&'a u8> { x }"
-        right "fn f<'s>(x: &'s LockRef<&'static u8>) -> &'s LockRef<&'static u8> { x }"
-    }
-    a_lockrefs_guard_is_invariant: "lifetime may not live long enough" {
-        "use cyclewise::refs::lockref::Guard;"
-        wrong "fn f<'s, 'a>(x: Guard<'s, &'static u8>) -> Guard<'s, &'a u8> { x }"
-        right "fn f<'s>(x: Guard<'s, &'static u8>) -> Guard<'s, &'static u8> { x }"
-    }
-    a_pool_is_invariant: "lifetime may not live long enough" {
-        "use cyclewise::refs::rcuref::Pool;"
-        wrong "fn f<'s, 'a>(x: &'s Pool<&'static u8>) -> &'s Pool<&'a u8> { x }"
-        right "fn f<'s>(x: &'s Pool<&'static u8>) -> &'s Pool<&'static u8> { x }"
-    }
-    a_free_list_is_invariant: "lifetime may not live long enough" {
-        "use cyclewise::percpu::FreeList;"
-        wrong "fn f<'s, 'a>(x: &'s FreeList<&'static u8>) -> &'s FreeList<&'a u8> { x }"
-        right "fn f<'s>(x: &'s FreeList<&'static u8>) -> &'s FreeList<&'static u8> { x }"
-    }
-    a_node_is_invariant: "lifetime may not live long enough" {
-        "use cyclewise::percpu::Node;"
-        wrong "fn f<'s, 'a>(x: Node<'s, &'static u8>) -> Node<'s, &'a u8> { x }"
-        right "fn f<'s>(x: Node<'s, &'static u8>) -> Node<'s, &'static u8> { x }"
-    }
-    a_chain_is_invariant: "lifetime may not live long enough" {
-        "use cyclewise::percpu::Chain;"
-        wrong "fn f<'s, 'a>(x: Chain<'s, &'static u8>) -> Chain<'s, &'a u8> { x }"
-        right "fn f<'s>(x: Chain<'s, &'static u8>) -> Chain<'s, &'static u8> { x }"
-    }
+macro_rules! invariant {
+    ($($(#[$meta:meta])* $name:ident: $use:literal, $before:literal, $behind:literal;)*) => { $(
+        $(#[$meta])*
+        #[test]
+        fn $name() {
+            let case = Case {
+                before: concat!("use cyclewise::", $use, ";"),
+                wrong: concat!("fn f<'s, 'a>(x: ", $before, "static", $behind, ") -> ", $before, "a", $behind, " { x }"),
+                right: concat!("fn f<'s>(x: ", $before, "static", $behind, ") -> ", $before, "static", $behind, " { x }"),
+                error: "lifetime may not live long enough",
+            };
+            case.check(Library::get());
+        }
+    )* };
+}
+
+invariant! {
+    an_atomic_pointer_is_invariant: "atomic::AtomicPtr", "&'s AtomicPtr<&'", " u8>";
+    a_spinlock_is_invariant: "lock::SpinLock", "&'s SpinLock<&'", " u8>";
+    a_spinlocks_guard_is_invariant: "lock::SpinLockGuard", "SpinLockGuard<'s, &'", " u8>";
+    a_masked_value_is_invariant: "mask::Masked", "&'s Masked<&'", " u8>";
+    a_masked_values_guard_is_invariant: "mask::MaskedGuard", "MaskedGuard<'s, &'", " u8>";
+    a_lockref_is_invariant: "refs::LockRef", "&'s LockRef<&'", " u8>";
+    a_lockrefs_guard_is_invariant: "refs::lockref::Guard", "Guard<'s, &'", " u8>";
+    a_pool_is_invariant: "refs::rcuref::Pool", "&'s Pool<&'", " u8>";
+    a_free_list_is_invariant: "percpu::FreeList", "&'s FreeList<&'", " u8>";
+    a_node_is_invariant: "percpu::Node", "Node<'s, &'", " u8>";
+    a_chain_is_invariant: "percpu::Chain", "Chain<'s, &'", " u8>";
     #[cfg(target_pointer_width = "64")]
-    a_stack_is_invariant: "lifetime may not live long enough" {
-        "use cyclewise::percpu::Stack;"
-        wrong "fn f<'s, 'a>(x: &'s Stack<Box<&'static u8>, 4>) -> &'s Stack<Box<&'a u8>, 4> { x }"
-        right "fn f<'s>(x: &'s Stack<Box<&'static u8>, 4>) -> &'s Stack<Box<&'static u8>, 4> { x }"
-    }
+    a_stack_is_invariant: "percpu::Stack", "&'s Stack<Box<&'", " u8>, 4>";
+}
+
+// Covariance: the lifetime of what an Arc refers to is shortened, and never lengthened.
+cases! {
     an_arc_is_not_lengthened: "lifetime may not live long enough" {
         "use cyclewise::refs::Arc;"
         wrong "fn f<'a>(x: Arc<&'a u8>) -> Arc<&'static u8> { x }"

@@ -149,16 +149,33 @@ fn is_whole(lock: &Lock) {
     let before = SLEEPS.load(SeqCst);
     thread::scope(|scope| {
         for _ in 0..2 {
-            scope.spawn(|| {
-                lock.lock();
-                unlock(lock);
-            });
+            scope.spawn(|| section(lock));
         }
         asleep(before, 2);
         unlock(lock);
     });
     assert!(lock.try_lock());
     unlock(lock);
+}
+
+/// Locks and unlocks.
+fn section(lock: &Lock) {
+    lock.lock();
+    unlock(lock);
+}
+
+/// Runs `scene` with a lock that is held and a fuse of 1, 2, .. calls, until it has no panic: it returns that. `before` is how many
+/// threads had slept.
+fn at_each_call(scene: impl Fn(&Lock, u32, usize) -> bool) {
+    for n in 1.. {
+        let lock = Lock::INIT;
+        lock.lock();
+        let done = scene(&lock, n, SLEEPS.load(SeqCst));
+        is_whole(&lock);
+        if done {
+            break;
+        }
+    }
 }
 
 /// A waiter panics at its n-th call, while the lock is held until then.
@@ -175,31 +192,22 @@ fn a_head_that_unwinds_leaves_the_queue() {
         "now_ns",
         "now_ns, after a wait",
     ];
+    let scene = |nap, lock: &Lock, n, before| {
+        thread::scope(|scope| {
+            let waiter = scope.spawn(|| {
+                MUST_NAP.set(nap);
+                burns(n, || section(lock))
+            });
+            while !waiter.is_finished() && SLEEPS.load(SeqCst) == before {
+                thread::sleep(Duration::from_micros(100));
+            }
+            unlock(lock);
+            waiter.join().unwrap()
+        })
+    };
     until_seen(&calls, || {
         for nap in [false, true] {
-            for n in 1.. {
-                let lock = Lock::INIT;
-                lock.lock();
-                let before = SLEEPS.load(SeqCst);
-                let done = thread::scope(|scope| {
-                    let waiter = scope.spawn(|| {
-                        MUST_NAP.set(nap);
-                        burns(n, || {
-                            lock.lock();
-                            unlock(&lock);
-                        })
-                    });
-                    while !waiter.is_finished() && SLEEPS.load(SeqCst) == before {
-                        thread::sleep(Duration::from_micros(100));
-                    }
-                    unlock(&lock);
-                    waiter.join().unwrap()
-                });
-                is_whole(&lock);
-                if done {
-                    break;
-                }
-            }
+            at_each_call(|lock, n, before| scene(nap, lock, n, before));
         }
     });
 }
@@ -208,33 +216,23 @@ fn a_head_that_unwinds_leaves_the_queue() {
 #[test]
 fn a_waiter_that_unwinds_leaves_the_queue_to_those_behind() {
     let _alone = alone();
-    until_seen(&["default", "relax", "wait", "wait, after it", "drop", "wake"], || {
-        for n in 1.. {
-            let lock = Lock::INIT;
-            lock.lock();
-            let before = SLEEPS.load(SeqCst);
-            let section = || {
-                lock.lock();
-                unlock(&lock);
-            };
-            let done = thread::scope(|scope| {
-                scope.spawn(section);
-                asleep(before, 1);
-                let waiter = scope.spawn(|| burns(n, section));
-                while !waiter.is_finished() && SLEEPS.load(SeqCst) == before + 1 {
-                    thread::sleep(Duration::from_micros(100));
-                }
-                let so_far = SLEEPS.load(SeqCst);
-                scope.spawn(section);
-                asleep(so_far, 1);
-                unlock(&lock);
-                waiter.join().unwrap()
-            });
-            is_whole(&lock);
-            if done {
-                break;
+    let scene = |lock: &Lock, n, before| {
+        thread::scope(|scope| {
+            scope.spawn(|| section(lock));
+            asleep(before, 1);
+            let waiter = scope.spawn(|| burns(n, || section(lock)));
+            while !waiter.is_finished() && SLEEPS.load(SeqCst) == before + 1 {
+                thread::sleep(Duration::from_micros(100));
             }
-        }
+            let so_far = SLEEPS.load(SeqCst);
+            scope.spawn(|| section(lock));
+            asleep(so_far, 1);
+            unlock(lock);
+            waiter.join().unwrap()
+        })
+    };
+    until_seen(&["default", "relax", "wait", "wait, after it", "drop", "wake"], || {
+        at_each_call(scene);
     });
 }
 
@@ -242,29 +240,20 @@ fn a_waiter_that_unwinds_leaves_the_queue_to_those_behind() {
 #[test]
 fn a_release_that_unwinds_has_released_and_woken() {
     let _alone = alone();
+    let scene = |fair, lock: &Lock, n, before| {
+        thread::scope(|scope| {
+            scope.spawn(|| section(lock));
+            asleep(before, 1);
+            burns(n, || match fair {
+                // SAFETY: held by this thread.
+                true => unsafe { lock.unlock_fair() },
+                false => unlock(lock),
+            })
+        })
+    };
     until_seen(&["light", "wake", "wake, after it"], || {
         for fair in [false, true] {
-            for n in 1.. {
-                let lock = Lock::INIT;
-                lock.lock();
-                let before = SLEEPS.load(SeqCst);
-                let done = thread::scope(|scope| {
-                    scope.spawn(|| {
-                        lock.lock();
-                        unlock(&lock);
-                    });
-                    asleep(before, 1);
-                    burns(n, || match fair {
-                        // SAFETY: held by this thread.
-                        true => unsafe { lock.unlock_fair() },
-                        false => unlock(&lock),
-                    })
-                });
-                is_whole(&lock);
-                if done {
-                    break;
-                }
-            }
+            at_each_call(|lock, n, before| scene(fair, lock, n, before));
         }
     });
 }

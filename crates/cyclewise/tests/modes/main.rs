@@ -18,6 +18,7 @@ mod oracle;
 #[cfg(target_arch = "x86_64")]
 mod preempted;
 mod sandbox;
+mod sandboxes;
 mod shared_order;
 mod single;
 

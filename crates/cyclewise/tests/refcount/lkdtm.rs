@@ -35,185 +35,43 @@ fn answered(answer: bool, expected: bool) -> Outcome {
         .ok_or_else(|| format!("answered {answer}"))
 }
 
+/// Each: its name, the count at first, what is done to it and what it then is, and what is reported.
+macro_rules! tests {
+    ($count:ident: $($name:literal from $start:expr, $does:block then $end:expr, $event:ident;)*) => {
+        [$((
+            concat!("REFCOUNT_", $name),
+            |$count| {
+                $count.set($start);
+                $does;
+                $end
+            },
+            &[$event],
+        )),*]
+    };
+}
+
 fn table<C: Counter>() -> [Test<C>; 18] {
-    [
-        (
-            "REFCOUNT_INC_OVERFLOW",
-            |c| {
-                c.set(C::MAX - 1);
-                c.dec();
-                c.inc();
-                is(c, C::MAX - 1)?;
-                c.inc();
-                c.inc();
-                is(c, C::SATURATED)
-            },
-            &[AddOverflow],
-        ),
-        (
-            "REFCOUNT_ADD_OVERFLOW",
-            |c| {
-                c.set(C::MAX - 1);
-                (0..4).for_each(|_| c.dec());
-                c.add(4);
-                is(c, C::MAX - 1)?;
-                c.add(4);
-                is(c, C::SATURATED)
-            },
-            &[AddOverflow],
-        ),
-        (
-            "REFCOUNT_INC_NOT_ZERO_OVERFLOW",
-            |c| {
-                c.set(C::MAX);
-                answered(c.inc_not_zero(), true)?;
-                is(c, C::SATURATED)
-            },
-            &[AddNotZeroOverflow],
-        ),
-        (
-            "REFCOUNT_ADD_NOT_ZERO_OVERFLOW",
-            |c| {
-                c.set(C::MAX);
-                answered(c.add_not_zero(6), true)?;
-                is(c, C::SATURATED)
-            },
-            &[AddNotZeroOverflow],
-        ),
-        (
-            "REFCOUNT_DEC_ZERO",
-            |c| {
-                c.set(2);
-                c.dec();
-                is(c, 1)?;
-                c.dec();
-                refused(c, 0)
-            },
-            &[DecLeak],
-        ),
-        (
-            "REFCOUNT_DEC_NEGATIVE",
-            |c| {
-                c.set(0);
-                c.dec();
-                refused(c, 0)
-            },
-            &[DecLeak],
-        ),
-        (
-            "REFCOUNT_DEC_AND_TEST_NEGATIVE",
-            |c| {
-                c.set(0);
-                answered(c.dec_and_test(), false)?;
-                refused(c, 0)
-            },
-            &[SubUseAfterFree],
-        ),
-        (
-            "REFCOUNT_SUB_AND_TEST_NEGATIVE",
-            |c| {
-                c.set(3);
-                answered(c.sub_and_test(5), false)?;
-                refused(c, 3)
-            },
-            &[SubUseAfterFree],
-        ),
-        (
-            "REFCOUNT_SUB_AND_TEST_ZERO",
-            |c| {
-                c.set(0);
-                // REFCOUNT_FULL reports zero minus zero as the last reference.
-                answered(c.sub_and_test(0), !C::STRICT)?;
-                refused(c, 0)
-            },
-            &[SubUseAfterFree],
-        ),
-        (
-            "REFCOUNT_INC_ZERO",
-            |c| {
-                c.set(0);
-                answered(c.inc_not_zero(), false)?;
-                is(c, 0)?;
-                c.inc();
-                refused(c, 0)
-            },
-            &[AddUseAfterFree],
-        ),
-        (
-            "REFCOUNT_ADD_ZERO",
-            |c| {
-                c.set(0);
-                answered(c.add_not_zero(3), false)?;
-                is(c, 0)?;
-                c.add(3);
-                refused(c, 0)
-            },
-            &[AddUseAfterFree],
-        ),
-        (
-            "REFCOUNT_INC_SATURATED",
-            |c| {
-                c.set(C::SATURATED);
-                c.inc();
-                is(c, C::SATURATED)
-            },
-            &[AddOverflow],
-        ),
-        (
-            "REFCOUNT_DEC_SATURATED",
-            |c| {
-                c.set(C::SATURATED);
-                c.dec();
-                is(c, C::SATURATED)
-            },
-            &[DecLeak],
-        ),
-        (
-            "REFCOUNT_ADD_SATURATED",
-            |c| {
-                c.set(C::SATURATED);
-                c.add(8);
-                is(c, C::SATURATED)
-            },
-            &[AddOverflow],
-        ),
-        (
-            "REFCOUNT_INC_NOT_ZERO_SATURATED",
-            |c| {
-                c.set(C::SATURATED);
-                answered(c.inc_not_zero(), true)?;
-                is(c, C::SATURATED)
-            },
-            &[AddNotZeroOverflow],
-        ),
-        (
-            "REFCOUNT_ADD_NOT_ZERO_SATURATED",
-            |c| {
-                c.set(C::SATURATED);
-                answered(c.add_not_zero(7), true)?;
-                is(c, C::SATURATED)
-            },
-            &[AddNotZeroOverflow],
-        ),
-        (
-            "REFCOUNT_DEC_AND_TEST_SATURATED",
-            |c| {
-                c.set(C::SATURATED);
-                answered(c.dec_and_test(), false)?;
-                is(c, C::SATURATED)
-            },
-            &[SubUseAfterFree],
-        ),
-        (
-            "REFCOUNT_SUB_AND_TEST_SATURATED",
-            |c| {
-                c.set(C::SATURATED);
-                answered(c.sub_and_test(8), false)?;
-                is(c, C::SATURATED)
-            },
-            &[SubUseAfterFree],
-        ),
-    ]
+    tests! { c:
+        "INC_OVERFLOW" from C::MAX - 1, { c.dec(); c.inc(); is(c, C::MAX - 1)?; c.inc(); c.inc() } then is(c, C::SATURATED), AddOverflow;
+        "ADD_OVERFLOW" from C::MAX - 1, { (0..4).for_each(|_| c.dec()); c.add(4); is(c, C::MAX - 1)?; c.add(4) } then is(c, C::SATURATED), AddOverflow;
+        "INC_NOT_ZERO_OVERFLOW" from C::MAX, { answered(c.inc_not_zero(), true)? } then is(c, C::SATURATED), AddNotZeroOverflow;
+        "ADD_NOT_ZERO_OVERFLOW" from C::MAX, { answered(c.add_not_zero(6), true)? } then is(c, C::SATURATED), AddNotZeroOverflow;
+        "DEC_ZERO" from 2, { c.dec(); is(c, 1)?; c.dec() } then refused(c, 0), DecLeak;
+        "DEC_NEGATIVE" from 0, { c.dec() } then refused(c, 0), DecLeak;
+        "DEC_AND_TEST_NEGATIVE" from 0, { answered(c.dec_and_test(), false)? } then refused(c, 0), SubUseAfterFree;
+        "SUB_AND_TEST_NEGATIVE" from 3, { answered(c.sub_and_test(5), false)? } then refused(c, 3), SubUseAfterFree;
+        // REFCOUNT_FULL reports zero minus zero as the last reference.
+        "SUB_AND_TEST_ZERO" from 0, { answered(c.sub_and_test(0), !C::STRICT)? } then refused(c, 0), SubUseAfterFree;
+        "INC_ZERO" from 0, { answered(c.inc_not_zero(), false)?; is(c, 0)?; c.inc() } then refused(c, 0), AddUseAfterFree;
+        "ADD_ZERO" from 0, { answered(c.add_not_zero(3), false)?; is(c, 0)?; c.add(3) } then refused(c, 0), AddUseAfterFree;
+        "INC_SATURATED" from C::SATURATED, { c.inc() } then is(c, C::SATURATED), AddOverflow;
+        "DEC_SATURATED" from C::SATURATED, { c.dec() } then is(c, C::SATURATED), DecLeak;
+        "ADD_SATURATED" from C::SATURATED, { c.add(8) } then is(c, C::SATURATED), AddOverflow;
+        "INC_NOT_ZERO_SATURATED" from C::SATURATED, { answered(c.inc_not_zero(), true)? } then is(c, C::SATURATED), AddNotZeroOverflow;
+        "ADD_NOT_ZERO_SATURATED" from C::SATURATED, { answered(c.add_not_zero(7), true)? } then is(c, C::SATURATED), AddNotZeroOverflow;
+        "DEC_AND_TEST_SATURATED" from C::SATURATED, { answered(c.dec_and_test(), false)? } then is(c, C::SATURATED), SubUseAfterFree;
+        "SUB_AND_TEST_SATURATED" from C::SATURATED, { answered(c.sub_and_test(8), false)? } then is(c, C::SATURATED), SubUseAfterFree;
+    }
 }
 
 /// Runs the table; returns the names and reasons of the failures.

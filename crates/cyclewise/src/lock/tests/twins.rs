@@ -6,6 +6,7 @@ use super::super::park::Park;
 use super::kernel::{Kernel, NO_HEAVY, NO_LIGHT, NO_WAKE};
 use super::models::{left_behind, three, two};
 use crate::primitive::AtomicU16;
+use crate::primitive::threads::caught;
 
 /// The possible faults of a word.
 const LOOK_THEN_TAKE: u8 = 1;
@@ -111,50 +112,13 @@ fn the_twin_without_a_fault_passes() {
     two_with::<0, Kernel>();
 }
 
-#[test]
-#[should_panic(expected = "Causality violation")]
-fn a_look_and_then_a_store_is_caught() {
-    two_with::<LOOK_THEN_TAKE, Kernel>();
-}
-
-#[test]
-#[should_panic(expected = "Causality violation")]
-fn a_relaxed_take_is_caught() {
-    two_with::<RELAXED_TAKE, Kernel>();
-}
-
-#[test]
-#[should_panic(expected = "Causality violation")]
-fn a_relaxed_release_is_caught() {
-    two_with::<RELAXED_RELEASE, Kernel>();
-}
-
-#[test]
-#[should_panic(expected = "deadlock")]
-fn a_release_that_does_not_wake_is_caught() {
-    two_with::<0, Kernel<NO_WAKE>>();
-}
-
-#[test]
-#[should_panic(expected = "deadlock")]
-fn a_release_without_its_barrier_is_caught() {
-    two_with::<0, Kernel<NO_LIGHT>>();
-}
-
-#[test]
-#[should_panic(expected = "deadlock")]
-fn a_sleep_without_its_barrier_is_caught() {
-    two_with::<0, Kernel<NO_HEAVY>>();
-}
-
-#[test]
-#[should_panic(expected = "deadlock")]
-fn a_headship_that_is_not_handed_over_is_caught() {
-    three::<Twin<ENDED_UNSEEN>, Kernel>(2, Twin::new);
-}
-
-#[test]
-#[should_panic(expected = "each waits for the other")]
-fn a_tail_whose_generation_is_not_looked_at_is_caught() {
-    left_behind::<Twin<ANY_GENERATION>>(Twin::new);
+caught! {
+    a_look_and_then_a_store_is_caught: "Causality violation" by two_with::<LOOK_THEN_TAKE, Kernel>();
+    a_relaxed_take_is_caught: "Causality violation" by two_with::<RELAXED_TAKE, Kernel>();
+    a_relaxed_release_is_caught: "Causality violation" by two_with::<RELAXED_RELEASE, Kernel>();
+    a_release_that_does_not_wake_is_caught: "deadlock" by two_with::<0, Kernel<NO_WAKE>>();
+    a_release_without_its_barrier_is_caught: "deadlock" by two_with::<0, Kernel<NO_LIGHT>>();
+    a_sleep_without_its_barrier_is_caught: "deadlock" by two_with::<0, Kernel<NO_HEAVY>>();
+    a_headship_that_is_not_handed_over_is_caught: "deadlock" by three::<Twin<ENDED_UNSEEN>, Kernel>(2, Twin::new);
+    a_tail_whose_generation_is_not_looked_at_is_caught: "each waits for the other" by left_behind::<Twin<ANY_GENERATION>>(Twin::new);
 }

@@ -5,6 +5,7 @@ use crate::clock::segment::{Segment, TickPosition};
 use crate::clock::slot::View;
 use crate::clock::slow_path::ReaderEnv;
 use crate::clock::timeline::SegmentState;
+use crate::primitive::threads::caught;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 const ONE: u64 = 1 << 32;
@@ -20,16 +21,9 @@ fn begin_at_once(model: &Model) {
         .end_gap(&model.segment(first.number + 1, now, base, ONE / 4, 1000));
 }
 
-#[test]
-#[should_panic(expected = "steps back")]
-fn a_segment_that_begins_while_another_is_read_is_caught() {
-    check_after(|| Model::with_segment(1000), begin_at_once, Model::now_words_first);
-}
-
-#[test]
-#[should_panic(expected = "steps back")]
-fn a_segment_that_begins_between_a_number_and_its_words_is_caught() {
-    check_after(|| Model::with_segment(1000), begin_at_once, Model::now_words_last);
+caught! {
+    a_segment_that_begins_while_another_is_read_is_caught: "steps back" by check_after(|| Model::with_segment(1000), begin_at_once, Model::now_words_first);
+    a_segment_that_begins_between_a_number_and_its_words_is_caught: "steps back" by check_after(|| Model::with_segment(1000), begin_at_once, Model::now_words_last);
 }
 
 /// A bridge that starts level with the kernel's clock and is then as much slower as a segment may be.

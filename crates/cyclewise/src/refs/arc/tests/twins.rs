@@ -8,6 +8,7 @@ use super::super::Arc;
 use super::super::count::{Count, DEAD, MAX, SATURATED, SOLE, references};
 use super::models::{Value, model};
 use crate::primitive::AtomicUsize;
+use crate::primitive::threads::caught;
 use core::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
 use loom::cell::UnsafeCell;
 use loom::thread;
@@ -206,34 +207,12 @@ fn the_right_protocol_passes() {
     does_not_drift::<Count>();
 }
 
-#[test]
-#[should_panic(expected = "Causality violation")]
-fn a_relaxed_decrement_is_caught() {
-    destroys_after_all_uses::<Twin<RELAXED_DEC>>();
-}
-
-#[test]
-#[should_panic(expected = "Causality violation")]
-fn a_destruction_without_acquire_is_caught() {
-    destroys_after_all_uses::<Twin<NO_ACQUIRE>>();
-}
-
-#[test]
-#[should_panic(expected = "Causality violation")]
-fn an_upgrade_that_loads_and_then_increments_is_caught() {
-    upgrades_the_living::<Twin<LOOK_THEN_INC>>();
-}
-
-#[test]
-#[should_panic(expected = "saturated")]
-fn a_count_that_is_not_clamped_is_caught() {
-    saturates_for_good::<Twin<NO_CLAMP>>();
-}
-
-#[test]
-#[should_panic(expected = "saturated")]
-fn a_decrement_that_does_not_clamp_is_caught() {
-    does_not_drift::<Twin<CLAMP_ON_INC_ONLY>>();
+caught! {
+    a_relaxed_decrement_is_caught: "Causality violation" by destroys_after_all_uses::<Twin<RELAXED_DEC>>();
+    a_destruction_without_acquire_is_caught: "Causality violation" by destroys_after_all_uses::<Twin<NO_ACQUIRE>>();
+    an_upgrade_that_loads_and_then_increments_is_caught: "Causality violation" by upgrades_the_living::<Twin<LOOK_THEN_INC>>();
+    a_count_that_is_not_clamped_is_caught: "saturated" by saturates_for_good::<Twin<NO_CLAMP>>();
+    a_decrement_that_does_not_clamp_is_caught: "saturated" by does_not_drift::<Twin<CLAMP_ON_INC_ONLY>>();
 }
 
 /// The defects of `get_mut`.
@@ -298,20 +277,8 @@ fn the_right_get_mut_passes() {
     turns_strong::<0>();
 }
 
-#[test]
-#[should_panic(expected = "Causality violation")]
-fn a_get_mut_without_the_claim_is_caught() {
-    turns_weak_and_back::<NO_CLAIM>();
-}
-
-#[test]
-#[should_panic(expected = "Causality violation")]
-fn a_get_mut_that_does_not_check_its_claim_again_is_caught() {
-    turns_strong::<NO_SECOND_LOOK>();
-}
-
-#[test]
-#[should_panic(expected = "Causality violation")]
-fn a_get_mut_with_a_relaxed_load_is_caught() {
-    turns_strong::<RELAXED_LOOK>();
+caught! {
+    a_get_mut_without_the_claim_is_caught: "Causality violation" by turns_weak_and_back::<NO_CLAIM>();
+    a_get_mut_that_does_not_check_its_claim_again_is_caught: "Causality violation" by turns_strong::<NO_SECOND_LOOK>();
+    a_get_mut_with_a_relaxed_load_is_caught: "Causality violation" by turns_strong::<RELAXED_LOOK>();
 }

@@ -5,6 +5,7 @@ use super::models::{
     Protocol, mark_dead_against_get_not_dead, saturation_is_for_good, the_last_put_against_get_not_zero,
     the_last_put_destroys_after_all_uses,
 };
+use crate::primitive::threads::caught;
 use core::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
 use loom::sync::atomic::AtomicU64;
 
@@ -141,38 +142,11 @@ fn the_right_protocol_passes() {
     saturation_is_for_good::<Twin<NOTHING>>();
 }
 
-#[test]
-#[should_panic(expected = "Causality violation")]
-fn a_relaxed_put_is_caught() {
-    the_last_put_destroys_after_all_uses::<Twin<RELAXED_PUT>>();
-}
-
-#[test]
-#[should_panic(expected = "Causality violation")]
-fn a_last_put_without_acquire_is_caught() {
-    the_last_put_destroys_after_all_uses::<Twin<RELAXED_LOCK>>();
-}
-
-#[test]
-#[should_panic(expected = "Causality violation")]
-fn a_last_put_without_a_check_under_the_lock_is_caught() {
-    the_last_put_against_get_not_zero::<Twin<NO_SECOND_LOOK>>();
-}
-
-#[test]
-#[should_panic(expected = "Causality violation")]
-fn a_get_that_does_not_respect_the_lock_is_caught() {
-    mark_dead_against_get_not_dead::<Twin<GET_PAST_LOCK>>();
-}
-
-#[test]
-#[should_panic(expected = "Causality violation")]
-fn a_death_without_the_lock_is_caught() {
-    mark_dead_against_get_not_dead::<Twin<DEATH_WITHOUT_LOCK>>();
-}
-
-#[test]
-#[should_panic(expected = "never looks dead")]
-fn a_get_that_stores_before_it_checks_is_caught() {
-    saturation_is_for_good::<Twin<STORE_THEN_LOOK>>();
+caught! {
+    a_relaxed_put_is_caught: "Causality violation" by the_last_put_destroys_after_all_uses::<Twin<RELAXED_PUT>>();
+    a_last_put_without_acquire_is_caught: "Causality violation" by the_last_put_destroys_after_all_uses::<Twin<RELAXED_LOCK>>();
+    a_last_put_without_a_check_under_the_lock_is_caught: "Causality violation" by the_last_put_against_get_not_zero::<Twin<NO_SECOND_LOOK>>();
+    a_get_that_does_not_respect_the_lock_is_caught: "Causality violation" by mark_dead_against_get_not_dead::<Twin<GET_PAST_LOCK>>();
+    a_death_without_the_lock_is_caught: "Causality violation" by mark_dead_against_get_not_dead::<Twin<DEATH_WITHOUT_LOCK>>();
+    a_get_that_stores_before_it_checks_is_caught: "never looks dead" by saturation_is_for_good::<Twin<STORE_THEN_LOOK>>();
 }

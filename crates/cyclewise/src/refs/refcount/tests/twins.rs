@@ -2,6 +2,7 @@
 
 use super::checks;
 use super::protocol::Protocol;
+use crate::primitive::threads::caught;
 use loom::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
 
@@ -147,50 +148,13 @@ fn the_right_protocol_passes() {
     checks::misuse_of_a_dead_count_frees_nothing::<Right>();
 }
 
-#[test]
-#[should_panic(expected = "Causality violation")]
-fn a_relaxed_put_is_caught() {
-    checks::the_last_put_frees_after_all_uses::<Twin<RELAXED_PUT>>();
-}
-
-#[test]
-#[should_panic(expected = "Causality violation")]
-fn a_last_put_without_acquire_is_caught() {
-    checks::the_last_put_frees_after_all_uses::<Twin<NO_ACQUIRE>>();
-}
-
-#[test]
-#[should_panic(expected = "Causality violation")]
-fn an_inc_not_zero_that_loads_and_then_increments_is_caught() {
-    checks::inc_not_zero_gets_a_live_count_or_none::<Twin<LOOKS_THEN_INCREMENTS>>();
-}
-
-#[test]
-#[should_panic(expected = "saturated")]
-fn a_count_saturated_at_the_maximum_is_caught() {
-    checks::no_interleaving_ends_saturation::<Twin<PINS_AT_THE_EDGE>>();
-}
-
-#[test]
-#[should_panic(expected = "saturated")]
-fn a_count_that_never_saturates_is_caught() {
-    checks::no_interleaving_ends_saturation::<Twin<NEVER_PINS>>();
-}
-
-#[test]
-#[should_panic(expected = "freed early")]
-fn a_count_that_wraps_to_zero_is_caught() {
-    checks::no_interleaving_ends_saturation::<Twin<WRAPS_TO_ZERO>>();
-}
-
-#[test]
-#[should_panic(expected = "saturated")]
-fn a_check_before_a_store_is_caught() {
-    checks::no_interleaving_ends_saturation::<Twin<STORES_WHAT_IT_LOADED>>();
-}
-
-#[test]
-#[should_panic(expected = "freed twice")]
-fn a_last_put_that_loads_the_count_again_is_caught() {
-    checks::misuse_of_a_dead_count_frees_nothing::<Twin<LOOKS_TWICE>>();
+caught! {
+    a_relaxed_put_is_caught: "Causality violation" by checks::the_last_put_frees_after_all_uses::<Twin<RELAXED_PUT>>();
+    a_last_put_without_acquire_is_caught: "Causality violation" by checks::the_last_put_frees_after_all_uses::<Twin<NO_ACQUIRE>>();
+    an_inc_not_zero_that_loads_and_then_increments_is_caught: "Causality violation" by checks::inc_not_zero_gets_a_live_count_or_none::<Twin<LOOKS_THEN_INCREMENTS>>();
+    a_count_saturated_at_the_maximum_is_caught: "saturated" by checks::no_interleaving_ends_saturation::<Twin<PINS_AT_THE_EDGE>>();
+    a_count_that_never_saturates_is_caught: "saturated" by checks::no_interleaving_ends_saturation::<Twin<NEVER_PINS>>();
+    a_count_that_wraps_to_zero_is_caught: "freed early" by checks::no_interleaving_ends_saturation::<Twin<WRAPS_TO_ZERO>>();
+    a_check_before_a_store_is_caught: "saturated" by checks::no_interleaving_ends_saturation::<Twin<STORES_WHAT_IT_LOADED>>();
+    a_last_put_that_loads_the_count_again_is_caught: "freed twice" by checks::misuse_of_a_dead_count_frees_nothing::<Twin<LOOKS_TWICE>>();
 }

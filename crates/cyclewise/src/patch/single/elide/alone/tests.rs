@@ -345,50 +345,38 @@ fn twin_a_thread_that_creates_past_the_hooks_is_missed() {
     assert!(!is_unsound(TRIES, unhooked, |kernel| kernel.grows = true));
 }
 
-/// A thread that leaves is taken from the folder's count first, and from the list last.
-#[test]
-fn a_refusal_counts_every_thread_that_is_listed() {
-    struct OneLess;
-    impl Tasks for OneLess {
-        type Thread = ();
-        fn list(&self) -> Result<Vec<i32>, Refusal> {
-            Ok(Vec::from([OWN, 2]))
-        }
-        fn count(&self) -> Result<u32, Refusal> {
-            Ok(1)
-        }
-        fn exactly(&self) -> Option<u32> {
-            Some(2)
-        }
-        fn open(&self, _: i32) {}
-        fn life(&self, (): &()) -> Life {
-            Life::Runs
-        }
+/// Two threads are listed and counted, whatever the folder's count and the life of the other are.
+struct TwoListed(u32, Life);
+
+impl Tasks for TwoListed {
+    type Thread = ();
+    fn list(&self) -> Result<Vec<i32>, Refusal> {
+        Ok(Vec::from([OWN, 2]))
     }
-    for hooked in [true, false] {
-        assert_eq!(check(&OneLess, OWN, hooked), Err(Refusal::OtherThreads { threads: 2 }));
+    fn count(&self) -> Result<u32, Refusal> {
+        Ok(self.0)
+    }
+    fn exactly(&self) -> Option<u32> {
+        Some(2)
+    }
+    fn open(&self, _: i32) {}
+    fn life(&self, (): &()) -> Life {
+        self.1
     }
 }
 
+/// A thread that leaves is taken from the folder's count first, and from the list last.
+#[test]
+fn a_refusal_counts_every_thread_that_is_listed() {
+    for hooked in [true, false] {
+        let outcome = check(&TwoListed(1, Life::Runs), OWN, hooked);
+        assert_eq!(outcome, Err(Refusal::OtherThreads { threads: 2 }));
+    }
+}
+
+/// A listed thread is never there, as behind a filter that refuses to open its line.
 #[test]
 fn answers_that_never_agree_are_refused() {
-    /// Lists a thread that is never there, as behind a filter that refuses to open its line.
-    struct Ghost;
-    impl Tasks for Ghost {
-        type Thread = ();
-        fn list(&self) -> Result<Vec<i32>, Refusal> {
-            Ok(Vec::from([OWN, 2]))
-        }
-        fn count(&self) -> Result<u32, Refusal> {
-            Ok(2)
-        }
-        fn exactly(&self) -> Option<u32> {
-            Some(2)
-        }
-        fn open(&self, _: i32) {}
-        fn life(&self, (): &()) -> Life {
-            Life::Gone
-        }
-    }
-    assert_eq!(check(&Ghost, OWN, true), Err(Refusal::OtherThreads { threads: 2 }));
+    let outcome = check(&TwoListed(2, Life::Gone), OWN, true);
+    assert_eq!(outcome, Err(Refusal::OtherThreads { threads: 2 }));
 }
