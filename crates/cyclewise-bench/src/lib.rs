@@ -5,6 +5,9 @@
 
 #![deny(unsafe_code)]
 
+#[macro_use]
+mod words;
+
 pub mod arch;
 pub mod error;
 pub mod machine;

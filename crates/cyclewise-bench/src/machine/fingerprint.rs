@@ -4,7 +4,7 @@ use super::cpuid::Cpuid;
 use super::cpuinfo::CpuInfo;
 use super::identity::{self, Variables};
 use super::{cpu_topology, topology, warnings};
-use crate::record::Machine;
+use crate::record::{Machine, Warning};
 use crate::sys::affinity;
 use crate::sys::procfs::Sysfs;
 use std::collections::BTreeMap;
@@ -58,7 +58,7 @@ pub fn fingerprint_of(fs: &Sysfs, cpuid: Option<&Cpuid>, arch: &str) -> Machine 
         governor,
         smt: fs.text(&format!("{}/smt/control", topology::CPUS)),
         mitigations: mitigations(fs),
-        warnings,
+        warnings: warnings.into_iter().map(Warning::Other).collect(),
         ..Machine::default()
     }
 }

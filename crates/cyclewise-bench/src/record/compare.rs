@@ -102,7 +102,7 @@ pub struct CompareRow {
     pub verdict: Verdict,
     /// Why there is no verdict, or why it is undecided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+    pub reason: Option<super::Reason>,
     /// The base's kept samples, for plots; not in the JSON.
     #[serde(skip)]
     pub base_samples: Vec<f64>,

@@ -1,6 +1,6 @@
 //! Comparisons of two variants, and their verdicts.
 
-use super::{BetweenRuns, Interval, Paired, Test, Verdict};
+use super::{BetweenRuns, Interval, Paired, Reason, Test, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// A comparison of two variants. The verdict is about `a`.
@@ -48,7 +48,7 @@ pub struct Comparison {
     pub verdict: Verdict,
     /// Why there is no verdict, why it is undecided, within which margin the two are the same, or how it depends on the neighbour.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+    pub reason: Option<Reason>,
 }
 
 fn one() -> f64 {

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 /// The guest of an experiment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Guest {
-    /// Who ran its instructions: `vmx`, `svm`, `nested` (a CPU in guest mode), `pvm`, `emulated` (none), `unknown`.
-    pub provenance: String,
+    /// Who ran its instructions.
+    pub provenance: Provenance,
     /// Whether that was a CPU, so that ticks are costs. Elsewhere the experiment has no variants.
     pub hardware: bool,
     /// The evidence.
@@ -17,6 +17,38 @@ pub struct Guest {
     pub cases: Vec<GuestCase>,
 }
 
+words! {
+    /// Who ran a guest's instructions.
+    Provenance {
+        /// An Intel CPU, by VMX.
+        Vmx = "vmx",
+        /// An AMD CPU, by SVM.
+        Svm = "svm",
+        /// A CPU in guest mode.
+        Nested = "nested",
+        /// An emulator in the hypervisor PVM.
+        Pvm = "pvm",
+        /// Another emulator.
+        Emulated = "emulated",
+        /// Nobody can tell.
+        Unknown = "unknown",
+    }
+}
+
+words! {
+    /// What a piece of evidence says about who ran a guest.
+    Says {
+        /// A CPU.
+        Hardware = "hardware",
+        /// A CPU in guest mode.
+        Nested = "nested",
+        /// No CPU.
+        Emulated = "emulated",
+        /// Neither.
+        Nothing = "nothing",
+    }
+}
+
 /// One piece of evidence.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Witness {
@@ -24,8 +56,8 @@ pub struct Witness {
     pub name: String,
     /// What was found.
     pub found: String,
-    /// What it says: `hardware`, `nested`, `emulated`, `nothing`.
-    pub says: String,
+    /// What it says.
+    pub says: Says,
 }
 
 /// An operation.
@@ -33,8 +65,8 @@ pub struct Witness {
 pub struct GuestRow {
     /// The name, which its variant has too where there is one.
     pub name: String,
-    /// Who ran it, as [`Guest::provenance`].
-    pub provenance: String,
+    /// Who ran it.
+    pub provenance: Provenance,
     /// Bits of the mode: 64 or 32.
     pub bits: u32,
     /// The privilege that it ran with: 0 or 3.
@@ -94,19 +126,19 @@ impl Outcome {
 impl Guest {
     /// Who ran it, in words.
     pub fn run_by(&self) -> &'static str {
-        match self.provenance.as_str() {
-            "vmx" => "hardware (VMX)",
-            "svm" => "hardware (SVM)",
-            "nested" => "hardware, nested",
-            "pvm" => "emulated (PVM)",
-            "emulated" => "emulated",
-            _ => "unknown",
+        match &self.provenance {
+            Provenance::Vmx => "hardware (VMX)",
+            Provenance::Svm => "hardware (SVM)",
+            Provenance::Nested => "hardware, nested",
+            Provenance::Pvm => "emulated (PVM)",
+            Provenance::Emulated => "emulated",
+            Provenance::Unknown | Provenance::Other(_) => "unknown",
         }
     }
 
     /// The witnesses that speak against hardware, in one clause; empty where none does.
     pub fn evidence(&self) -> String {
-        let against = self.witnesses.iter().filter(|w| w.says == "emulated");
+        let against = self.witnesses.iter().filter(|w| w.says == Says::Emulated);
         let said: Vec<String> = against.map(|w| format!("{}: {}", w.name, w.found)).collect();
         said.join("; ")
     }
@@ -147,18 +179,18 @@ impl Guest {
 mod tests {
     use super::*;
 
-    fn guest(provenance: &str, hardware: bool) -> Guest {
+    fn guest(provenance: Provenance, hardware: bool) -> Guest {
         let case = |result| GuestCase {
             result,
             ..GuestCase::default()
         };
         Guest {
-            provenance: provenance.into(),
+            provenance,
             hardware,
             witnesses: vec![Witness {
                 name: "modules".into(),
                 found: "kvm_pvm".into(),
-                says: if hardware { "hardware" } else { "emulated" }.into(),
+                says: if hardware { Says::Hardware } else { Says::Emulated },
             }],
             cases: vec![case(Outcome::Holds), case(Outcome::Holds), case(Outcome::Differs)],
             ..Guest::default()
@@ -168,19 +200,22 @@ mod tests {
     #[test]
     fn the_line_says_who_ran_it_and_what_was_found() {
         assert_eq!(
-            guest("pvm", false).summary(),
+            guest(Provenance::Pvm, false).summary(),
             "emulated (PVM); of 3 rows and cases 2 hold, 1 DIFFER; no costs, which are none of a CPU's"
         );
-        assert!(!guest("svm", true).summary().contains("no costs"));
-        assert_eq!(guest("pvm", false).evidence(), "modules: kvm_pvm");
-        assert_eq!(guest("svm", true).evidence(), "");
+        assert!(!guest(Provenance::Svm, true).summary().contains("no costs"));
+        assert_eq!(guest(Provenance::Pvm, false).evidence(), "modules: kvm_pvm");
+        assert_eq!(guest(Provenance::Svm, true).evidence(), "");
     }
 
     #[test]
     fn it_reads_as_it_was_written() {
-        let text = serde_json::to_string(&guest("pvm", false)).unwrap();
+        let text = serde_json::to_string(&guest(Provenance::Pvm, false)).unwrap();
         assert!(text.contains(r#""result":"holds""#), "{text}");
-        assert_eq!(serde_json::from_str::<Guest>(&text).unwrap(), guest("pvm", false));
+        assert_eq!(
+            serde_json::from_str::<Guest>(&text).unwrap(),
+            guest(Provenance::Pvm, false)
+        );
         assert_eq!(serde_json::to_string(&Outcome::NotRun).unwrap(), r#""not-run""#);
     }
 }

@@ -1,5 +1,6 @@
 //! The machine's part of a record.
 
+use super::Warning;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -47,7 +48,7 @@ pub struct Machine {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steal_share: Option<f64>,
     /// Reasons for caution about the figures.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     /// Which machine of a fleet it is.
     #[serde(default, skip_serializing_if = "super::Identity::is_empty")]
     pub identity: super::Identity,
@@ -85,6 +86,16 @@ pub struct Topology {
     pub cpus: u32,
 }
 
+words! {
+    /// What core cycles are counted by.
+    CycleSource {
+        /// The CPU's counter.
+        Pmu = "pmu",
+        /// The time of a chain of dependent additions, each of which takes a cycle.
+        AddChain = "add-chain",
+    }
+}
+
 /// Core cycles per tick.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CyclesPerTick {
@@ -92,9 +103,9 @@ pub struct CyclesPerTick {
     pub value: f64,
     /// Its 95 % confidence interval.
     pub ci95: [f64; 2],
-    /// `pmu` or `add-chain`.
+    /// What counted them.
     #[serde(default)]
-    pub source: String,
+    pub source: CycleSource,
     /// Why this source was used.
     #[serde(default)]
     pub why: String,

@@ -14,23 +14,27 @@ pub mod fleet_report;
 pub mod guest;
 mod headline;
 mod identity;
+#[cfg(test)]
+mod kept;
 mod letters;
 pub mod load;
 mod machine;
 pub mod matrix;
 mod state;
+mod warning;
 
-pub use crate::stats::{BetweenRuns, Interval, Linearity, Mode, Paired, State, Test, Verdict};
+pub use crate::stats::{BetweenRuns, Interval, Linearity, Mode, Paired, Reason, State, Test, Verdict};
 pub use agreement::note_agreement;
 pub use between::{Basis, Run};
 pub use comparison::{Comparison, Estimator};
-pub use guest::Guest;
+pub use guest::{Guest, Provenance};
 pub use identity::{Cgroup, Identity, Job};
 pub use letters::letters;
 pub use load::{check_schema, from_str, load, read, read_text, schema_of, text_of};
-pub use machine::{CyclesPerTick, Machine, Topology, hypervisor_name};
+pub use machine::{CycleSource, CyclesPerTick, Machine, Topology, hypervisor_name};
 pub use matrix::Matrix;
 pub use state::{Batches, Figure, Level, Probe, Rejected};
+pub use warning::Warning;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -280,7 +284,7 @@ pub struct Variant {
     pub sample_states: String,
     /// Who ran it, if that was a guest of ring 0: as [`Guest::provenance`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub provenance: Option<String>,
+    pub provenance: Option<Provenance>,
     /// Whether the cost is linear in the copies; `None` for rows that are not a slope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub linearity: Option<Linearity>,
@@ -319,8 +323,8 @@ pub struct Cycles {
     pub instructions: Option<f64>,
     /// Instructions per cycle; needs a PMU.
     pub ipc: Option<f64>,
-    /// `pmu` or `add-chain`.
-    pub source: String,
+    /// What counted them.
+    pub source: CycleSource,
 }
 
 /// A quantity measured in addition to the main one.

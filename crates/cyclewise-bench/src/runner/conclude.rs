@@ -8,7 +8,9 @@ use super::samples::{Measurement, VariantSamples};
 use super::{CORE_CYCLES, Control, Guards, INSTRUCTIONS, Sample, Setup};
 use super::{matrix, verdicts};
 use crate::error::{Error, Result};
-use crate::record::{Comparison, Cycles, CyclesPerTick, Experiment, Metric, State, StateFloor, Unit, Variant};
+use crate::record::{
+    Comparison, CycleSource, Cycles, CyclesPerTick, Experiment, Metric, State, StateFloor, Unit, Variant,
+};
 use crate::stats::PairedFloor;
 use crate::{record, stats};
 use std::collections::BTreeMap;
@@ -107,7 +109,7 @@ pub fn cycles_per_tick(add_chain: &[f64]) -> Option<CyclesPerTick> {
     positive.then(|| CyclesPerTick {
         value: 1.0 / s.mean,
         ci95: [1.0 / s.ci95[1], 1.0 / s.ci95[0]],
-        source: "add-chain".to_string(),
+        source: CycleSource::AddChain,
         why: String::new(),
     })
 }
@@ -218,7 +220,7 @@ fn pmu_cycles(metrics: &mut BTreeMap<String, Metric>) -> Option<Cycles> {
         ci95: s.ci95,
         instructions: Some(instructions.mean),
         ipc: (s.mean > 0.0).then(|| instructions.mean / s.mean),
-        source: "pmu".to_string(),
+        source: CycleSource::Pmu,
     })
 }
 
@@ -234,7 +236,7 @@ fn chain_cycles((ticks, ci95): (f64, [f64; 2]), chain: &CyclesPerTick) -> Cycles
         ci95: [per_op - half, per_op + half],
         instructions: None,
         ipc: None,
-        source: "add-chain".to_string(),
+        source: CycleSource::AddChain,
     }
 }
 

@@ -449,6 +449,6 @@ fn the_pmu_rows_become_cycles_and_ipc() {
         (cycles.per_op, cycles.instructions, cycles.ipc),
         (4.0, Some(6.0), Some(1.5))
     );
-    assert_eq!(cycles.source, "pmu");
+    assert_eq!(cycles.source, crate::record::CycleSource::Pmu);
     assert!(e.variants[0].metrics.is_empty());
 }

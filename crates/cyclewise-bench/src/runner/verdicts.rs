@@ -16,7 +16,9 @@
 //! linear gets no verdict from it either.
 
 use super::stolen;
-use crate::record::{self, Comparison, Estimator, Experiment, Figure, Paired, Record, State, Test, Variant, Verdict};
+use crate::record::{
+    self, Comparison, Estimator, Experiment, Figure, Paired, Reason, Record, State, Test, Variant, Verdict,
+};
 use crate::stats::{self, Decision};
 
 /// The share of rejected samples from which a note says so.
@@ -80,10 +82,10 @@ pub fn give_verdicts_by(record: &mut Record, estimator: Estimator) {
 
 fn by_median(e: &Experiment, c: &mut Comparison, p_states: &[f64]) -> Decision {
     let (Some(a), Some(b)) = (variant(e, &c.a), variant(e, &c.b)) else {
-        return Decision::none("one of the two was not measured".to_string());
+        return Decision::none(Reason::Other("one of the two was not measured".to_string()));
     };
     let Some(mut headline) = c.headline.take() else {
-        return Decision::none(no_pairs(e, a, b));
+        return Decision::none(Reason::Other(no_pairs(e, a, b)));
     };
     for (state, p) in c.states.iter_mut().zip(p_states) {
         state.verdict = in_state(e, [a, b], state, *p).verdict;
@@ -91,12 +93,12 @@ fn by_median(e: &Experiment, c: &mut Comparison, p_states: &[f64]) -> Decision {
     let mut decision = in_state(e, [a, b], &headline, c.p_holm);
     headline.verdict = decision.verdict;
     if headline.ci95[0].is_none() {
-        decision.reason = Some(too_few(e, a, b, headline.n));
+        decision.reason = Some(Reason::Other(too_few(e, a, b, headline.n)));
     }
     if let Some(why) = stolen::forbids(a, b, headline.ratio) {
         decision = Decision {
             tests: decision.tests,
-            ..Decision::none(why)
+            ..Decision::none(Reason::Other(why))
         };
     }
     let opposite = |s: &&Paired| s.state != State::Mixed && s.verdict.is_claim() && s.verdict != decision.verdict;
@@ -104,7 +106,7 @@ fn by_median(e: &Experiment, c: &mut Comparison, p_states: &[f64]) -> Decision {
         && let Some(other) = c.states.iter().find(opposite)
     {
         decision.verdict = Verdict::Depends;
-        decision.reason = Some(format!("{}; {}", in_words(&headline), in_words(other)));
+        decision.reason = Some(Reason::Other(in_words(&headline)).and(&in_words(other)));
     } else if decision.verdict != Verdict::None
         && let Some(other) = c.states.iter().find(|s| {
             let told = decision.verdict.is_claim() || s.verdict.is_claim();
@@ -112,14 +114,20 @@ fn by_median(e: &Experiment, c: &mut Comparison, p_states: &[f64]) -> Decision {
         })
     {
         // No contradiction, but not the same either: the reader is told.
-        let own = decision.reason.into_iter();
-        decision.reason = Some(own.chain([in_words(other)]).collect::<Vec<_>>().join("; "));
+        let told = in_words(other);
+        decision.reason = Some(match decision.reason {
+            Some(own) => own.and(&told),
+            None => Reason::Other(told),
+        });
     }
     // Only where no state contradicts it.
     if decision.verdict.is_claim() && stats::is_negligible(&headline) {
         decision.verdict = Verdict::Same;
-        let trifle = std::iter::once("within 0.5\u{a0}%".to_string());
-        decision.reason = Some(trifle.chain(decision.reason).collect::<Vec<_>>().join("; "));
+        let trifle = Reason::Other("within 0.5\u{a0}%".to_string());
+        decision.reason = Some(match decision.reason {
+            Some(why) => trifle.and(&why),
+            None => trifle,
+        });
     }
     c.headline = Some(headline);
     decision
@@ -163,7 +171,10 @@ fn not_linear(v: &Variant) -> Decision {
     let why = v.linearity.as_ref().filter(|l| l.linear == Some(false));
     let why = why.map_or("", |l| &l.why);
     let sep = if why.is_empty() { "" } else { ": " };
-    Decision::none(format!("not linear: {} has no constant cost{sep}{why}", v.name))
+    Decision::none(Reason::not_linear(format_args!(
+        ": {} has no constant cost{sep}{why}",
+        v.name
+    )))
 }
 
 /// Why two rows have no paired figure.
@@ -266,7 +277,8 @@ fn by_welch(e: &Experiment, c: &Comparison) -> Decision {
     ];
     let failed: Vec<&str> = tests.iter().filter(|t| !t.passed).map(|t| t.seen.as_str()).collect();
     Decision {
-        reason: (verdict == Verdict::Undecided).then(|| format!("no difference is shown: {}", failed.join("; "))),
+        reason: (verdict == Verdict::Undecided)
+            .then(|| Reason::Other(format!("no difference is shown: {}", failed.join("; ")))),
         verdict,
         tests,
     }
@@ -421,6 +433,6 @@ mod tests {
             reason.starts_with("within 1\u{a0}%; slower while the neighbour is busy"),
             "{reason}"
         );
-        assert_eq!(with(1.0).reason.unwrap(), "within 1\u{a0}%", "the twin");
+        assert_eq!(&*with(1.0).reason.unwrap(), "within 1\u{a0}%", "the twin");
     }
 }

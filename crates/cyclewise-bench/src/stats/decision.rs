@@ -28,7 +28,7 @@
 
 use super::paired::excludes;
 use super::verdict::ALPHA;
-use super::{Interval, Paired, Verdict};
+use super::{Interval, Paired, Reason, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// One test that a verdict rests on.
@@ -62,14 +62,14 @@ pub struct Decision {
     /// The verdict.
     pub verdict: Verdict,
     /// Why there is none, or why it is undecided.
-    pub reason: Option<String>,
+    pub reason: Option<Reason>,
     /// The tests that decide.
     pub tests: Vec<Test>,
 }
 
 impl Decision {
     /// No verdict, for this reason.
-    pub fn none(reason: String) -> Self {
+    pub fn none(reason: Reason) -> Self {
         Self {
             verdict: Verdict::None,
             reason: Some(reason),
@@ -83,10 +83,10 @@ impl Decision {
 /// `cost` is the larger of the two medians, which the floor (a share; `None`: no control) is of.
 pub fn decide(paired: &Paired, p_holm: f64, cost: f64, floor: Option<f64>, more_is_faster: bool) -> Decision {
     let [Some(low), Some(high)] = paired.ci95 else {
-        return Decision::none(format!(
+        return Decision::none(Reason::Other(format!(
             "too few rounds: {} in pairs, worth {:.0} independent ones, and six are needed",
             paired.n, paired.effective_n
-        ));
+        )));
     };
     let differs = excludes(paired.ci95, 0.0);
     let beyond_chance = p_holm < ALPHA;
@@ -95,7 +95,8 @@ pub fn decide(paired: &Paired, p_holm: f64, cost: f64, floor: Option<f64>, more_
     let margin = floor.unwrap_or(0.0).max(SAME_MARGIN);
     let hidden = differs && beyond_chance && share > SAME_MARGIN;
     let same = floor.is_some() && margin <= LARGEST_MARGIN && !hidden && within(paired.ratio_ci95, margin);
-    let tests = vec![
+    let margin_test = test("same-margin", !same, same_words(paired, margin));
+    let mut tests = vec![
         test(
             "paired-median",
             differs,
@@ -116,7 +117,6 @@ pub fn decide(paired: &Paired, p_holm: f64, cost: f64, floor: Option<f64>, more_
                 format!("{:.2} % against a floor of {:.2} %", 100.0 * share, 100.0 * floor)
             }),
         ),
-        test("same-margin", !same, same_words(paired, margin)),
     ];
     let (verdict, reason) = if differs && beyond_chance && beyond_floor {
         let up = paired.difference > 0.0;
@@ -131,12 +131,16 @@ pub fn decide(paired: &Paired, p_holm: f64, cost: f64, floor: Option<f64>, more_
     } else if same {
         (
             Verdict::Same,
-            Some(format!("within {}\u{a0}%", (1000.0 * margin).ceil() / 10.0)),
+            Some(Reason::Other(format!(
+                "within {}\u{a0}%",
+                (1000.0 * margin).ceil() / 10.0
+            ))),
         )
     } else {
-        let reason = floor.map_or(NO_CONTROL.to_string(), |_| undecided(&tests));
-        (Verdict::Undecided, Some(reason))
+        let reason = floor.map_or(NO_CONTROL.to_string(), |_| undecided(&tests, &margin_test));
+        (Verdict::Undecided, Some(Reason::Other(reason)))
     };
+    tests.push(margin_test);
     Decision { verdict, reason, tests }
 }
 
@@ -157,13 +161,10 @@ fn test(name: &str, passed: bool, seen: String) -> Test {
 }
 
 /// Why neither a difference nor its absence is shown.
-fn undecided(tests: &[Test]) -> String {
-    let failed: Vec<&str> = tests.iter().filter(|t| !t.passed).map(|t| t.seen.as_str()).collect();
-    format!(
-        "neither a difference nor equality is shown: {}; {}",
-        failed.join("; "),
-        tests[3].seen
-    )
+fn undecided(tests: &[Test], margin: &Test) -> String {
+    let failed = tests.iter().chain([margin]).filter(|t| !t.passed);
+    let seen: Vec<&str> = failed.chain([margin]).map(|t| t.seen.as_str()).collect();
+    format!("neither a difference nor equality is shown: {}", seen.join("; "))
 }
 
 fn same_words(paired: &Paired, margin: f64) -> String {

@@ -6,7 +6,7 @@
 use super::cli::Cli;
 use crate::error::Result;
 use crate::machine::{Key, Secrets};
-use crate::record::Record;
+use crate::record::{Reason, Record, Warning};
 use clap::CommandFactory;
 use cyclewise_report::files::hidden::without_paths;
 use std::path::{Path, PathBuf};
@@ -27,11 +27,15 @@ pub(super) fn hide(record: &mut Record, key: &Key) {
     record.command = without_paths(&record.command, &options.unwrap_or_default());
     let experiments = &mut record.experiments;
     let of_experiments = experiments.iter_mut().flat_map(|e| {
-        let reasons = e.comparisons.iter_mut().filter_map(|c| c.reason.as_mut());
+        let reasons = e
+            .comparisons
+            .iter_mut()
+            .filter_map(|c| c.reason.as_mut().map(Reason::text_mut));
         e.notes.iter_mut().chain(reasons)
     });
+    let warnings = record.machine.warnings.iter_mut().map(Warning::text_mut);
     let missing = record.missing.iter_mut().map(|m| &mut m.why);
-    for text in record.machine.warnings.iter_mut().chain(of_experiments).chain(missing) {
+    for text in warnings.chain(of_experiments).chain(missing) {
         *text = secrets.hidden(key, text);
     }
 }

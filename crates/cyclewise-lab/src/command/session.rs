@@ -1,7 +1,7 @@
 //! A measuring session, which becomes a record: the machine's fingerprint, its clock rate, and the time stolen meanwhile.
 
 use crate::machine::{self, StealWatch};
-use crate::record::{self, CyclesPerTick, Estimator, Experiment, Machine, Missing, Record, Run, SCHEMA, Tool};
+use crate::record::{self, CyclesPerTick, Estimator, Experiment, Machine, Missing, Record, Run, SCHEMA, Tool, Warning};
 use crate::runner::{self, timer::Anchor};
 use crate::sys::perf;
 
@@ -51,7 +51,7 @@ impl Session {
 
     /// Adds a warning.
     fn warn(&mut self, warning: String) {
-        self.machine.warnings.push(warning);
+        self.machine.warnings.push(Warning::Other(warning));
     }
 
     /// Ends the session: computes rates over its whole length, and verdicts over all comparisons.
@@ -90,10 +90,7 @@ impl Session {
         let share = self.machine.steal_ticks as f64 / 100.0 / (seconds * f64::from(self.machine.cpus.max(1)));
         self.machine.steal_share = share.is_finite().then_some(share);
         if share > STEAL_SHARE {
-            self.warn(format!(
-                "the hypervisor took {:.1} % of this machine's CPU time during the run (/proc/stat steal)",
-                100.0 * share
-            ));
+            self.machine.warnings.push(Warning::of_steal(share));
         }
     }
 

@@ -117,7 +117,7 @@ fn masks(
 #[cfg(not(target_arch = "x86_64"))]
 fn setup(_: &Options) -> Result<Setup> {
     Err(crate::error::Error::unsupported(
-        "popf needs x86-64: this architecture has no POPF; `cyclewise list` shows what it can run",
+        "needs x86-64: this architecture has no POPF; `cyclewise list` shows what it can run",
     ))
 }
 

@@ -48,21 +48,21 @@ pub(crate) fn missing() -> Error {
 /// A verdict and its witnesses, in the record's words.
 #[cfg(ring0)]
 pub(crate) fn of_provenance(provenance: &cyclewise_guest::provenance::Provenance) -> Guest {
+    use crate::record::guest;
     use crate::record::guest::Witness;
     use cyclewise_guest::provenance::Says;
     let witnesses = provenance.witnesses.iter().map(|w| Witness {
         name: w.name.to_string(),
         found: w.found.clone(),
         says: match w.says {
-            Says::Hardware => "hardware",
-            Says::Nested => "nested",
-            Says::Emulated => "emulated",
-            Says::Nothing => "nothing",
-        }
-        .to_string(),
+            Says::Hardware => guest::Says::Hardware,
+            Says::Nested => guest::Says::Nested,
+            Says::Emulated => guest::Says::Emulated,
+            Says::Nothing => guest::Says::Nothing,
+        },
     });
     Guest {
-        provenance: provenance.kind.as_str().to_string(),
+        provenance: provenance.kind.as_str().to_string().into(),
         hardware: provenance.kind.is_hardware(),
         witnesses: witnesses.collect(),
         ..Guest::default()

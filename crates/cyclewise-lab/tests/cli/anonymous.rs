@@ -182,7 +182,10 @@ fn records_of_before_are_read_and_records_of_now_by_readers_of_before() {
     let read: OlderRecord = serde_json::from_str(&text).unwrap();
     assert_eq!(
         (read.machine.cpu_model, read.machine.warnings),
-        (now.machine.cpu_model.clone(), now.machine.warnings.clone())
+        (
+            now.machine.cpu_model.clone(),
+            now.machine.warnings.iter().map(ToString::to_string).collect()
+        )
     );
     // And none is written that was not there.
     now.machine.identity.node = None;

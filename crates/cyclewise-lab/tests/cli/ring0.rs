@@ -22,7 +22,12 @@ fn a_record_of_hardware_is_read_with_its_provenance_on_every_row() {
     let guest = e.guest.as_ref().unwrap();
     assert!(guest.hardware && guest.run_by() == "hardware (SVM)");
     for variant in &e.variants {
-        assert_eq!(variant.provenance.as_deref(), Some("svm"), "{}", variant.name);
+        assert_eq!(
+            variant.provenance,
+            Some(cyclewise_lab::record::Provenance::Svm),
+            "{}",
+            variant.name
+        );
         let row = guest.rows.iter().find(|row| row.name == variant.name).unwrap();
         assert_eq!(
             (row.provenance.as_str(), Some(row.code_bytes)),

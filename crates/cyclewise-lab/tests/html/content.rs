@@ -167,7 +167,7 @@ fn what_a_record_says_is_escaped() {
     for text in [
         &mut r.machine.cpu_model,
         &mut r.machine.kernel,
-        &mut r.machine.warnings[0],
+        r.machine.warnings[0].text_mut(),
         &mut r.command[0],
     ] {
         *text = EVIL.to_owned();

@@ -2,7 +2,7 @@
 
 use crate::number::{self, NONE, brief, interval, significant};
 use crate::record::compare::CompareRow;
-use crate::record::{Comparison, Interval, State, Unit, Verdict, bounds};
+use crate::record::{Comparison, Interval, Reason, State, Unit, Verdict, bounds};
 
 /// A ratio from here on is "1.20 times", below it is a percentage.
 const TIMES_FROM: f64 = 1.2;
@@ -20,7 +20,7 @@ pub struct Finding<'a> {
     /// The verdict.
     pub verdict: Verdict,
     /// Why there is none.
-    pub reason: Option<&'a str>,
+    pub reason: Option<&'a Reason>,
     /// The state of the neighbour that it is about.
     pub state: State,
     /// The ratio of a to b.
@@ -40,7 +40,7 @@ impl<'a> Finding<'a> {
             b: &c.b,
             more_is_faster: unit.more_is_faster(),
             verdict: c.verdict,
-            reason: c.reason.as_deref(),
+            reason: c.reason.as_ref(),
             state: c.paired().state,
             ratio,
             ci95: bounds(ci95),
@@ -61,7 +61,7 @@ impl<'a> Finding<'a> {
             b,
             more_is_faster: unit.more_is_faster(),
             verdict: row.verdict,
-            reason: row.reason.as_deref(),
+            reason: row.reason.as_ref(),
             state: row.basis.state,
             ratio: row.ratio,
             ci95: bounds(row.ratio_ci95),
@@ -71,7 +71,7 @@ impl<'a> Finding<'a> {
 
     /// Whether there is a ratio to show: a row whose cost is not linear in its copies has none.
     fn has_ratio(&self) -> bool {
-        let is_cost = self.verdict != Verdict::None || !self.reason.is_some_and(is_no_cost);
+        let is_cost = self.verdict != Verdict::None || !self.reason.is_some_and(Reason::is_no_cost);
         is_cost && self.ratio.is_finite() && self.ratio != 0.0
     }
 
@@ -101,10 +101,10 @@ impl<'a> Finding<'a> {
                 Some(otherwise) => format!("{word} ({otherwise})"),
                 None => word.to_owned(),
             },
-            (Verdict::Same, reason) => within(word, [reason.map(str::to_owned), self.otherwise()]),
+            (Verdict::Same, reason) => within(word, [reason.map(Reason::to_string), self.otherwise()]),
             (Verdict::Undecided, reason) => {
                 let seen = Some(self.interval()).filter(|shown| shown != NONE);
-                within(word, [seen.or(reason.map(str::to_owned)), self.otherwise()])
+                within(word, [seen.or(reason.map(Reason::to_string)), self.otherwise()])
             }
             (Verdict::None, Some(reason)) => format!("{word}: {reason}"),
             (Verdict::None, None) => word.to_owned(),
@@ -114,7 +114,7 @@ impl<'a> Finding<'a> {
 
     /// As [`Finding::verdict`], of a reason only what it begins with: `not linear`, without the figures that follow.
     pub fn verdict_in_short(&self) -> String {
-        match (self.verdict, self.reason.and_then(|reason| reason.split(": ").next())) {
+        match (self.verdict, self.reason.map(Reason::in_short)) {
             (Verdict::None, Some(reason)) => format!("{}: {reason}", self.verdict.in_words()),
             _ => self.verdict(),
         }
@@ -180,7 +180,10 @@ impl<'a> Finding<'a> {
             Verdict::Slower if self.ratio < TIMES_FROM => Some(percent_of(self.ratio - 1.0, self.ci95)),
             Verdict::Slower => Some(format!("{} times", brief(self.ratio, self.ci95))),
             Verdict::Faster => Some(format!("less than nothing ({})", self.times())),
-            Verdict::Same => Some(within("nothing", [self.reason.map(str::to_owned), self.otherwise()])),
+            Verdict::Same => Some(within(
+                "nothing",
+                [self.reason.map(Reason::to_string), self.otherwise()],
+            )),
             Verdict::Undecided | Verdict::None | Verdict::Depends => None,
         }
     }
@@ -192,7 +195,7 @@ impl<'a> Finding<'a> {
             Verdict::Faster | Verdict::Slower => format!("{what} takes {} the time of {whose}", self.times()),
             Verdict::Same => {
                 let as_long = format!("{what} takes as long as {whose}");
-                within(&as_long, [self.reason.map(str::to_owned), self.otherwise()])
+                within(&as_long, [self.reason.map(Reason::to_string), self.otherwise()])
             }
             _ => format!("{what} against {whose}: {}", self.verdict_in_short()),
         }
@@ -215,11 +218,6 @@ impl<'a> Finding<'a> {
         };
         format!("{a} {verb} {shown} the {what} of {b}")
     }
-}
-
-/// Whether the reason of no verdict says that a slope is no cost.
-pub fn is_no_cost(reason: &str) -> bool {
-    reason.starts_with("not linear")
 }
 
 /// `word (one; other)`, of what there is.
@@ -294,7 +292,7 @@ pub(super) mod tests {
             ]
         );
         let mut same = comparison(Verdict::Same, 1.0012, [0.999, 1.004]);
-        same.reason = Some("within 1 %".to_owned());
+        same.reason = Some(Reason::Other("within 1 %".to_owned()));
         assert_eq!(
             said(&same),
             [
@@ -313,9 +311,9 @@ pub(super) mod tests {
             ]
         );
         let mut none = comparison(Verdict::None, 17.6, [17.0, 18.0]);
-        none.reason = Some("not linear".to_owned());
+        none.reason = Some(Reason::not_linear(""));
         let long = Comparison {
-            reason: Some("not linear: a copy adds 0.85 ticks and then 0.79".to_owned()),
+            reason: Some(Reason::not_linear(": a copy adds 0.85 ticks and then 0.79")),
             ..none.clone()
         };
         assert_eq!(
@@ -350,7 +348,9 @@ pub(super) mod tests {
     #[test]
     fn a_claim_says_where_the_busy_state_does_not_share_it() {
         let mut c = comparison(Verdict::Slower, 1.3, [1.29, 1.31]);
-        c.reason = Some("undecided while the neighbour is busy: ratio 1.010, 90 rounds".to_owned());
+        c.reason = Some(Reason::Other(
+            "undecided while the neighbour is busy: ratio 1.010, 90 rounds".to_owned(),
+        ));
         c.states = vec![Paired {
             state: State::Busy,
             ratio: 1.01,
@@ -374,7 +374,7 @@ pub(super) mod tests {
             ..Paired::default()
         };
         let mut same = comparison(Verdict::Same, 1.1, [1.0, 1.16]);
-        same.reason = Some("within 17 %".to_owned());
+        same.reason = Some(Reason::Other("within 17 %".to_owned()));
         same.states = vec![busy.clone()];
         let said_of = said(&same);
         assert_eq!(said_of[2], "nothing (within 17 %; busy: 1.30×, slower)");
@@ -382,7 +382,7 @@ pub(super) mod tests {
         let takes = |c: &Comparison| Finding::of(c, Unit::TicksPerOp).takes("a", "b");
         assert_eq!(takes(&same), "a takes as long as b (within 17 %; busy: 1.30×, slower)");
         let mut undecided = comparison(Verdict::Undecided, 1.1, [0.9, 1.3]);
-        undecided.reason = Some("none is shown".to_owned());
+        undecided.reason = Some(Reason::Other("none is shown".to_owned()));
         undecided.states = vec![busy];
         assert!(
             said(&undecided)[0].contains("; busy: 1.30×, slower)"),
@@ -397,14 +397,14 @@ pub(super) mod tests {
     #[test]
     fn too_few_rounds_hide_no_factor_of_ten() {
         let mut few = comparison(Verdict::None, 9.7, [9.0, 10.4]);
-        few.reason = Some("too few rounds: 4".to_owned());
+        few.reason = Some(Reason::Other("too few rounds: 4".to_owned()));
         let said_of = said(&few);
         assert!(
             said_of[0].starts_with("9.7") && said_of[1].contains("; 9.7"),
             "{said_of:?}"
         );
         // The twin: a slope that is no cost shows nothing.
-        few.reason = Some("not linear: 1, 5, 5".to_owned());
+        few.reason = Some(Reason::not_linear(": 1, 5, 5"));
         assert!(said(&few).iter().all(|s| !s.contains("9.7")));
     }
 

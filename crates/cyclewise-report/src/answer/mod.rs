@@ -12,7 +12,7 @@ mod run;
 mod summary;
 mod topics;
 
-pub use finding::{Finding, is_no_cost};
+pub use finding::Finding;
 pub use summary::summary;
 pub use topics::{IN_CONTEXT, WIDTHS};
 

@@ -66,7 +66,7 @@ pub fn record() -> Record {
         ..Paired::default()
     }];
     let mut same = pair("lock-cmpxchg64", "ds-cmpxchg64", Verdict::Same, 1.001, near(1.001));
-    same.reason = Some("within 1 %".to_owned());
+    same.reason = Some(crate::record::Reason::Other("within 1 %".to_owned()));
     let lock = experiment(
         "lock-prefix",
         vec![],

@@ -18,7 +18,7 @@
 //! The medians are those of quiet rounds where every run of both records has enough of them, of all rounds elsewhere: the quiet
 //! rounds of one run are never compared with all rounds of another.
 
-use crate::record::{Basis, Experiment, Interval, Record, Run, State, Variant, Verdict, bounds};
+use crate::record::{Basis, Experiment, Interval, Reason, Record, Run, State, Variant, Verdict, bounds};
 use crate::stats;
 
 /// The accepted chance of a false claim between runs. One in a hundred rows, since a comparison has hundreds.
@@ -58,7 +58,7 @@ pub(super) struct Outcome {
     pub(super) ratio: f64,
     pub(super) ratio_ci95: Interval,
     pub(super) verdict: Verdict,
-    pub(super) reason: Option<String>,
+    pub(super) reason: Option<Reason>,
 }
 
 /// Decides about `other`, compared with `base`. `typical` is the `spread` of the experiment's median row.
@@ -239,7 +239,10 @@ fn several(
     } else if same {
         (Verdict::Same, None)
     } else {
-        (Verdict::Undecided, Some(format!("the runs do not tell: {seen}")))
+        (
+            Verdict::Undecided,
+            Some(Reason::Other(format!("the runs do not tell: {seen}"))),
+        )
     };
     Outcome {
         basis: Basis {
@@ -279,7 +282,7 @@ fn one(base: Side<'_>, other: Side<'_>, state: State, typical: Option<f64>, floo
             true => "a part of a run has a figure that is not positive, so that ratios have no bounds".to_string(),
             false => format!("its figure is not positive, or rests on fewer than {FEWEST} samples"),
         };
-        outcome.reason = Some(outcome.basis.seen.clone());
+        outcome.reason = Some(Reason::Other(outcome.basis.seen.clone()));
         return outcome;
     };
     outcome.basis.spread = spread.max(parts.own);
@@ -294,7 +297,7 @@ fn one(base: Side<'_>, other: Side<'_>, state: State, typical: Option<f64>, floo
         outcome.verdict = claim(outcome.ratio);
     } else {
         outcome.verdict = Verdict::Undecided;
-        outcome.reason = Some(format!("{}; `run --runs 5` measures that", outcome.basis.seen));
+        outcome.reason = Some(Reason::Other(outcome.basis.seen.clone()).and("`run --runs 5` measures that"));
     }
     outcome
 }
@@ -330,10 +333,10 @@ fn geometric_mean(medians: &[f64]) -> f64 {
 }
 
 /// Why a row that is no slope has no verdict.
-fn not_linear(base: Side<'_>, other: Side<'_>) -> Option<String> {
+fn not_linear(base: Side<'_>, other: Side<'_>) -> Option<Reason> {
     let bent = [base, other]
         .into_iter()
         .filter_map(|side| side.variant.linearity.as_ref())
         .find(|l| l.linear == Some(false))?;
-    Some(format!("not linear in its copies: {}", bent.why))
+    Some(Reason::not_linear(format_args!(" in its copies: {}", bent.why)))
 }

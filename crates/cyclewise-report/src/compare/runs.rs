@@ -13,7 +13,7 @@
 //! | depends | always, because a run that met one state of the neighbour cannot contradict it; the reason counts the runs |
 
 use super::decide::{difference, excludes_one, within};
-use crate::record::{Comparison, Experiment, Identity, Missing, Record, Run, Test, Verdict, bounds};
+use crate::record::{Comparison, Experiment, Identity, Missing, Reason, Record, Run, Test, Verdict, Warning, bounds};
 use crate::stats;
 
 /// The name of the test of a claim, among a comparison's tests.
@@ -65,10 +65,10 @@ fn append(joined: &mut Record, mut record: Record) {
     joined.machine.steal_ticks += record.machine.steal_ticks;
     let changed = changed(&joined.machine.identity, &record.machine.identity);
     if !changed.is_empty() {
-        record.machine.warnings.push(format!(
+        record.machine.warnings.push(Warning::Other(format!(
             "{} changed between the runs; the record has what the first run found",
             changed.join(" and ")
-        ));
+        )));
     }
     for warning in record.machine.warnings {
         if !joined.machine.warnings.contains(&warning) {
@@ -102,7 +102,10 @@ fn join_experiment(mut runs: Vec<(String, Experiment)>) -> Option<Experiment> {
         let others = runs.iter().flat_map(|(_, e)| &e.comparisons);
         let like = others.filter(|o| o.a == c.a && o.b == c.b && o.verdict == Verdict::Depends);
         let seen = format!("seen in {} of {all} runs", like.count() + 1);
-        c.reason = Some(c.reason.take().map_or(seen.clone(), |why| format!("{why}; {seen}")));
+        c.reason = Some(match c.reason.take() {
+            Some(why) => why.and(&seen),
+            None => Reason::Other(seen),
+        });
     }
     for (name, e) in runs {
         let mut added = Vec::new();
@@ -184,10 +187,10 @@ fn agree(c: &mut Comparison, ratios: &[f64], floor: f64, more_is_faster: bool) {
         passed: stands == c.verdict.is_claim(),
     });
     if !stands {
-        c.reason = Some(format!(
+        c.reason = Some(Reason::Other(format!(
             "one run says {}, but the runs do not agree: {seen}",
             c.verdict.as_str()
-        ));
+        )));
         c.verdict = Verdict::Undecided;
     }
 }
@@ -285,7 +288,7 @@ mod tests {
         let updated = joined(vec![of("0x1"), of("0x2"), of("0x2")]);
         assert_eq!(updated.machine.identity.microcode.as_deref(), Some("0x1"));
         let said = "the microcode changed between the runs; the record has what the first run found";
-        assert_eq!(updated.machine.warnings, [said]);
+        assert_eq!(updated.machine.warnings, [Warning::from(said)]);
     }
 
     #[test]

@@ -5,9 +5,9 @@
 
 use super::figures::{Column, Kept, Measured};
 use super::group::{self, Fact};
-use crate::record::Cgroup;
 use crate::record::fleet::{Member, Problem, ProblemKind};
 use crate::record::fleet_report::{Group, MachineHead};
+use crate::record::{Cgroup, Warning};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(super) const TICKS: RangeInclusive<f64> = 1e6..=1e11;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     /// Warnings of its records, each once: without the figures in them, and as it was.
-    pub warnings: Vec<(String, String)>,
+    pub warnings: Vec<(String, Warning)>,
     pub cgroup: Option<Cgroup>,
     /// How often the engine has requeued its jobs.
     pub restarts: u32,
@@ -109,7 +109,8 @@ impl Gathering {
         gathered.head.files.push(group::plain(&member.file));
         gathered.head.runs += member.runs.max(1);
         for warning in &member.machine.warnings {
-            let warning = group::plain(warning);
+            let mut warning = warning.clone();
+            *warning.text_mut() = group::plain(&warning);
             gathered.known.warnings.push((without_figures(&warning), warning));
         }
         // Of several the first by its words, so that the order of the records does not matter.

@@ -5,6 +5,7 @@ use super::outliers::distance;
 use super::row::Row;
 use super::words;
 use crate::number;
+use crate::record::Warning;
 
 /// A share of stolen time below this is not worth a word.
 const LEAST_STEAL: f64 = 0.005;
@@ -57,8 +58,8 @@ fn warnings(machine: usize, fleet: &Fleet) -> Vec<String> {
     let own = fleet.known[machine].warnings.iter();
     let has = |other: usize, warning: &str| fleet.known[other].warnings.iter().any(|(known, _)| known == warning);
     // Its share is known, and said.
-    let is_said = |warning: &str| fleet.machines[machine].steal.is_some() && warning.starts_with("the hypervisor took");
-    let own = own.filter(|(warning, _)| !is_said(warning));
+    let is_said = |warning: &Warning| fleet.machines[machine].steal.is_some() && matches!(warning, Warning::Stolen(_));
+    let own = own.filter(|(_, warning)| !is_said(warning));
     let rare = own.filter(|(warning, _)| !most(machine, fleet, |other| has(other, warning)));
     rare.map(|(_, warning)| {
         let short: String = warning.chars().take(LONGEST).collect();

@@ -120,7 +120,7 @@ fn without_the_clock_or_the_pause_there_is_no_machine() {
     chain.machine.core_cycles_per_tick = Some(record::CyclesPerTick {
         value: 0.9,
         ci95: [0.89, 0.91],
-        source: "add-chain".to_owned(),
+        source: cyclewise_bench::record::CycleSource::AddChain,
         why: String::new(),
     });
     let toml = fit("r.json", &chain).unwrap().toml;

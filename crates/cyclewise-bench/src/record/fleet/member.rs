@@ -2,7 +2,7 @@
 
 use super::skim::{Skim, SkimExperiment, SkimRun};
 use super::{Fault, Member, Names, ProblemKind, Row, digest, is_control};
-use crate::record::Machine;
+use crate::record::{CycleSource, Machine, Warning};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The most rows of a record: a full run has about 300.
@@ -211,7 +211,11 @@ fn clean_machine(machine: &mut Machine) {
     let cycles = machine
         .core_cycles_per_tick
         .iter_mut()
-        .flat_map(|c| [&mut c.source, &mut c.why]);
+        .flat_map(|c| match &mut c.source {
+            CycleSource::Other(source) => [Some(source), Some(&mut c.why)],
+            CycleSource::Pmu | CycleSource::AddChain => [Some(&mut c.why), None],
+        });
+    let cycles = cycles.flatten();
     [
         &mut machine.arch,
         &mut machine.cpu_model,
@@ -223,7 +227,7 @@ fn clean_machine(machine: &mut Machine) {
     .chain(machine.hypervisor.as_mut())
     .chain(machine.governor.as_mut())
     .chain(machine.smt.as_mut())
-    .chain(machine.warnings.iter_mut())
+    .chain(machine.warnings.iter_mut().map(Warning::text_mut))
     .chain(identity.node.as_mut())
     .chain(identity.boot_id.as_mut())
     .chain(identity.microcode.as_mut())

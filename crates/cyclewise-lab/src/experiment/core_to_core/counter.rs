@@ -77,10 +77,10 @@ impl<F: Fn(&AtomicU64) + Sync> Sampler for CounterRow<F> {
     fn sample(&mut self) -> Result<Sample> {
         let counter = Box::new(Counter(AtomicU64::new(0)));
         let (word, add) = (&counter.0, &self.add);
-        let name = format!("core-to-core {}", self.name);
+        let name: &str = &self.name;
         let run = self
             .crowd
-            .run(&name, |_, stop| (repeat(stop, || add(word)), RETRIES.take()))?;
+            .run(name, |_, stop| (repeat(stop, || add(word)), RETRIES.take()))?;
         let additions: u64 = run.results().map(|(n, _)| n).sum();
         let retries: u64 = run.results().map(|(_, retries)| retries).sum();
         let counted: u64 = word.load(Relaxed);

@@ -38,8 +38,8 @@ impl Sampler for Cycle {
     }
 
     fn sample(&mut self) -> Result<Sample> {
-        let name = format!("core-to-core {}", self.name);
-        let run = self.crowd.run(&name, |_, stop| {
+        let name: &str = &self.name;
+        let run = self.crowd.run(name, |_, stop| {
             let mut arena = Arena::new();
             let adds = LOOPS * u64::from(entry::ADD_CHAIN.copies);
             let mut quickest = f64::INFINITY;

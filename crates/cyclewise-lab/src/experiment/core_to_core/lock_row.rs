@@ -51,10 +51,10 @@ impl<L: Lock> Sampler for LockRow<L> {
 
     fn sample(&mut self) -> Result<Sample> {
         let (lock, counter) = (Box::new(L::new(self.crowd.threads)), Box::<Counter>::default());
-        let name = format!("core-to-core {}", self.name);
+        let name: &str = &self.name;
         let run = self
             .crowd
-            .run(&name, |thread, stop| sections(&*lock, &counter.0, thread, stop))?;
+            .run(name, |thread, stop| sections(&*lock, &counter.0, thread, stop))?;
         let sections: u64 = run.results().sum();
         let counted = counter.0.load(Relaxed);
         if counted != sections {

@@ -68,7 +68,7 @@ fn setup(options: &Options) -> Result<Setup> {
     let cpus = options.cpus()?;
     if let [only] = cpus[..] {
         return Err(Error::unsupported(format!(
-            "core-to-core needs two CPUs, but only CPU {only} is allowed (sched_getaffinity); allow another with `taskset` or in \
+            "needs two CPUs, but only CPU {only} is allowed (sched_getaffinity); allow another with `taskset` or in \
              the cpuset, or use a machine with more"
         )));
     }

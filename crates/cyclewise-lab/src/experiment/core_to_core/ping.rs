@@ -91,7 +91,7 @@ impl Sampler for PingPong {
         let one_way = one_way_ns(self.cpus, self.home, self.round_trips).map_err(|e| {
             let [a, b] = self.cpus;
             Error::system(
-                &format!("core-to-core: cannot run a thread on CPU {a} and one on CPU {b}"),
+                &format!("cannot run a thread on CPU {a} and one on CPU {b}"),
                 &e,
                 "raise `ulimit -u`, and do not change the cpuset while it runs",
             )

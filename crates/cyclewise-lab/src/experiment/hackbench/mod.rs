@@ -170,7 +170,7 @@ pub fn run(plan: &Plan) -> Result<Outcome> {
     };
     if outcome.received != plan.messages() {
         return Err(Error::check(format!(
-            "hackbench {}: only {} of {} messages were received; the kernel lost some, or a task ended early unnoticed",
+            "{}: only {} of {} messages were received; the kernel lost some, or a task ended early unnoticed",
             plan.name(),
             outcome.received,
             plan.messages()

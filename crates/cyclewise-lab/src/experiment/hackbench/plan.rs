@@ -56,12 +56,12 @@ impl Plan {
     pub fn new(carrier: Carrier, channel: Kind, groups: u32, loops: u32) -> Result<Self> {
         if !(1..=10_000).contains(&groups) {
             return Err(Error::usage(format!(
-                "hackbench --groups {groups}: give 1 to 10000; each group is {} tasks",
+                "--groups {groups}: give 1 to 10000; each group is {} tasks",
                 2 * Self::FDS
             )));
         }
         if !(1..=10_000_000).contains(&loops) {
-            return Err(Error::usage(format!("hackbench --loops {loops}: give 1 to 10000000")));
+            return Err(Error::usage(format!("--loops {loops}: give 1 to 10000000")));
         }
         Ok(Self {
             carrier,

@@ -118,7 +118,7 @@ fn refuse(name: &str, need: &str, limit: &str, how: &str, plan: &Plan, fits: imp
         None => String::new(),
     };
     Error::unsupported(format!(
-        "hackbench {name} with {} groups needs {need}, but {limit}; {how}{fewer}",
+        "{name} with {} groups needs {need}, but {limit}; {how}{fewer}",
         plan.groups()
     ))
 }
@@ -247,12 +247,12 @@ mod tests {
             refusal(Processes, |r| r.memory = Some(600 << 20)),
         ];
         insta::assert_snapshot!(all.join("\n"), @r"
-        hackbench threads-socketpair with 50 groups needs 2010 open files, but a process may have 1024 (RLIMIT_NOFILE); run `ulimit -n 2010` first, or give --groups 25
-        hackbench threads-socketpair with 50 groups needs 2010 open files, but a process may have 1024 (RLIMIT_NOFILE); the hard limit of 1024 must be raised first, or give --groups 25
-        hackbench processes-socketpair with 50 groups needs 31 open files, but a process may have 16 (RLIMIT_NOFILE); run `ulimit -n 31` first
-        hackbench processes-socketpair with 50 groups needs 2000 tasks, but a user may have 1000 (RLIMIT_NPROC); raise `ulimit -u`, or give --groups 25
-        hackbench processes-socketpair with 50 groups needs 2000 tasks, but kernel.pid_max of 32768 leaves 39; raise it
-        hackbench processes-socketpair with 50 groups needs about 1204 MiB, but 600 MiB are available (MemAvailable); free some, or give --groups 24
+        threads-socketpair with 50 groups needs 2010 open files, but a process may have 1024 (RLIMIT_NOFILE); run `ulimit -n 2010` first, or give --groups 25
+        threads-socketpair with 50 groups needs 2010 open files, but a process may have 1024 (RLIMIT_NOFILE); the hard limit of 1024 must be raised first, or give --groups 25
+        processes-socketpair with 50 groups needs 31 open files, but a process may have 16 (RLIMIT_NOFILE); run `ulimit -n 31` first
+        processes-socketpair with 50 groups needs 2000 tasks, but a user may have 1000 (RLIMIT_NPROC); raise `ulimit -u`, or give --groups 25
+        processes-socketpair with 50 groups needs 2000 tasks, but kernel.pid_max of 32768 leaves 39; raise it
+        processes-socketpair with 50 groups needs about 1204 MiB, but 600 MiB are available (MemAvailable); free some, or give --groups 24
         ");
     }
 

@@ -58,7 +58,7 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome> {
     let failed = |what: &'static str| {
         move |e: io::Error| {
             let hint = "raise `ulimit -n` and `ulimit -u`, or give fewer --groups";
-            Error::system(&format!("hackbench {name}: {what}"), &e, hint)
+            Error::system(&format!("{name}: {what}"), &e, hint)
         }
     };
     let gate = Gate::new(plan.channel()).map_err(failed("cannot make a channel"))?;
@@ -170,7 +170,7 @@ fn reap(plan: &Plan, ledger: &Ledger, children: Vec<Child>) -> Result<()> {
     for child in children {
         let status = child.wait().map_err(|e| {
             let hint = "start this program without ignoring SIGCHLD";
-            Error::system("hackbench: cannot wait for a task", &e, hint)
+            Error::system("cannot wait for a task", &e, hint)
         })?;
         // The time limit sends SIGALRM to every task, so another signal is more informative.
         signalled = match (signalled, status.signal()) {
@@ -194,7 +194,7 @@ fn reap(plan: &Plan, ledger: &Ledger, children: Vec<Child>) -> Result<()> {
 fn failure(plan: &Plan, ledger: &Ledger, what: &str) -> Error {
     let why = ledger.first_failure().map_or(String::new(), |why| format!(" ({why})"));
     Error::unsupported(format!(
-        "hackbench {}: {what}{why}; try fewer --groups, and see `dmesg` for killed processes",
+        "{}: {what}{why}; try fewer --groups, and see `dmesg` for killed processes",
         plan.name()
     ))
 }

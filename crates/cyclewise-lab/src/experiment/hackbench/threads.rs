@@ -42,7 +42,7 @@ struct Crew<'a> {
 /// Runs `plan` once.
 pub(super) fn run(plan: &Plan) -> Result<Outcome> {
     let failed = |e: io::Error| {
-        let what = format!("hackbench {}: cannot make a channel", plan.name());
+        let what = format!("{}: cannot make a channel", plan.name());
         Error::system(&what, &e, "raise `ulimit -n`, or give fewer --groups")
     };
     let mut groups = Vec::with_capacity(plan.groups() as usize);
@@ -72,11 +72,11 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome> {
             received: crew.received.into_inner(),
         }),
         (Some(why), _) => Err(Error::unsupported(format!(
-            "hackbench {}: {why}; try fewer --groups",
+            "{}: {why}; try fewer --groups",
             plan.name()
         ))),
         (None, Err(e)) => Err(Error::system(
-            &format!("hackbench {}: cannot start its threads", plan.name()),
+            &format!("{}: cannot start its threads", plan.name()),
             &e,
             "raise `ulimit -u`, or give fewer --groups",
         )),

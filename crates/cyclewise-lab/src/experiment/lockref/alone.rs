@@ -164,8 +164,8 @@ impl Sampler for Pinned {
 /// Runs `work` on one CPU and restores the affinity mask.
 fn on<T>(cpu: u32, cpus: &[u32], work: impl FnOnce() -> Result<T>) -> Result<T> {
     let hint = "do not change the cpuset while it runs";
-    affinity::confine(&[cpu]).map_err(|e| Error::system(&format!("lockref: pinning to CPU {cpu}"), &e, hint))?;
+    affinity::confine(&[cpu]).map_err(|e| Error::system(&format!("pinning to CPU {cpu}"), &e, hint))?;
     let result = work();
-    affinity::confine(cpus).map_err(|e| Error::system("lockref: restoring the affinity mask", &e, hint))?;
+    affinity::confine(cpus).map_err(|e| Error::system("restoring the affinity mask", &e, hint))?;
     result
 }

@@ -106,10 +106,10 @@ impl<C: Count> Sampler for CountRow<C> {
 
     fn sample(&mut self) -> Result<Sample> {
         let count = (self.make)();
-        let name = format!("lockref {}", self.name);
+        let name: &str = &self.name;
         let run = self
             .crowd
-            .run(&name, |_, stop| (repeat(stop, || count.pair()), taken()))?;
+            .run(name, |_, stop| (repeat(stop, || count.pair()), taken()))?;
         if count.left() != 0 {
             return Err(Error::check(format!(
                 "{name}: {} references are left after all were dropped; updates were lost",

@@ -235,8 +235,8 @@ impl<U: Users> Sampler for CacheRow<U> {
             // No entry is killed during the run; a panic would end it.
             assert!(cache.open_read_close(black_box(&wanted), &mut buffer).is_some());
         };
-        let name = format!("open-read-close {}", self.name);
-        let run = self.crowd.run(&name, |_, stop| repeat(stop, operation))?;
+        let name: &str = &self.name;
+        let run = self.crowd.run(name, |_, stop| repeat(stop, operation))?;
         // An entry can be killed only after every reference was dropped.
         if !cache.find(&wanted).is_some_and(|entry| entry.users.0.kill()) {
             return Err(Error::check(format!(

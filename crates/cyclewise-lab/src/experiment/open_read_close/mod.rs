@@ -178,9 +178,7 @@ fn counts(asked: &[u32], cpus: usize) -> Result<Vec<u32>> {
     let mut counts = Vec::new();
     for &count in asked {
         if !(1..=MOST).contains(&count) {
-            return Err(Error::usage(format!(
-                "open-read-close --threads {count}: give counts from 1 to {MOST}"
-            )));
+            return Err(Error::usage(format!("--threads {count}: give counts from 1 to {MOST}")));
         }
         // A count given twice is one variant.
         if !counts.contains(&count) {

@@ -154,12 +154,12 @@ impl Processes {
             None => Ok(()),
             Some(status) => Err(Error::unsupported(match status.signal() {
                 Some(libc::SIGALRM) => format!(
-                    "open-read-close p{}: stopped because it was not done after {} s; use fewer --threads",
+                    "p{}: stopped because it was not done after {} s; use fewer --threads",
                     self.count,
                     self.limit_s()
                 ),
                 _ => format!(
-                    "open-read-close p{}: a process ended early ({status}); see `dmesg` for killed processes",
+                    "p{}: a process ended early ({status}); see `dmesg` for killed processes",
                     self.count
                 ),
             })),
@@ -183,6 +183,6 @@ impl Processes {
     }
 
     fn failed(&self, what: &str, cause: &io::Error, hint: &str) -> Error {
-        Error::system(&format!("open-read-close p{}: {what}", self.count), cause, hint)
+        Error::system(&format!("p{}: {what}", self.count), cause, hint)
     }
 }

@@ -22,7 +22,7 @@ impl Target {
     /// Creates the file in a new directory under `parent`.
     pub(super) fn create(parent: &Path) -> Result<Self> {
         let failed = |e: io::Error| {
-            let what = format!("open-read-close: cannot make its file in {}", parent.display());
+            let what = format!("cannot make its file in {}", parent.display());
             Error::system(&what, &e, "set TMPDIR to a writable directory")
         };
         let directory = Self::directory(parent).map_err(failed)?;

@@ -27,7 +27,7 @@ fn a_file_that_went_missing_is_named_as_the_cause() {
     let error = Processes::new(Arc::clone(&target), affinity::allowed().unwrap(), 2, 10)
         .run()
         .unwrap_err();
-    insta::assert_snapshot!(error, @"open-read-close p2: cannot open its file: No such file or directory (os error 2); do not change the temporary directory or the cpuset while it runs");
+    insta::assert_snapshot!(error, @"p2: cannot open its file: No such file or directory (os error 2); do not change the temporary directory or the cpuset while it runs");
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn the_file_is_512_bytes_and_leaves_with_its_directory() {
 fn a_directory_that_does_not_exist_is_named() {
     let error = Target::create(std::path::Path::new("/does/not/exist")).err().unwrap();
     assert_eq!(error.status, Status::Unsupported);
-    insta::assert_snapshot!(error, @"open-read-close: cannot make its file in /does/not/exist: No such file or directory (os error 2); set TMPDIR to a writable directory");
+    insta::assert_snapshot!(error, @"cannot make its file in /does/not/exist: No such file or directory (os error 2); set TMPDIR to a writable directory");
 }
 
 #[test]

@@ -50,7 +50,7 @@ impl Sampler for Threads {
     fn sample(&mut self) -> Result<Sample> {
         let each = self.1.timed_in_child(REPEATS);
         each.map(Sample::new)
-            .map_err(|e| Error::system("patch: creating threads in a child process", &e, "raise `ulimit -u`"))
+            .map_err(|e| Error::system("creating threads in a child process", &e, "raise `ulimit -u`"))
     }
 }
 
@@ -65,7 +65,7 @@ impl Sampler for Refusals {
     fn sample(&mut self) -> Result<Sample> {
         let refused = |e: io::Error| {
             Error::system(
-                "patch: pthread_create with arguments that it must refuse",
+                "pthread_create with arguments that it must refuse",
                 &e,
                 "please report this",
             )

@@ -134,9 +134,9 @@ impl Sampler for KeyFlip {
         let spent = begun.elapsed().as_nanos() as f64;
         stop.store(true, Relaxed);
         for runner in runners {
-            runner.join().map_err(|_| {
-                Error::check("patch: a thread that ran through a key's tests panicked; please report this")
-            })?;
+            runner
+                .join()
+                .map_err(|_| Error::check("a thread that ran through a key's tests panicked; please report this"))?;
         }
         flipped.map_err(refused)?;
         Ok(Sample::new(spent / f64::from(REPEATS)))

@@ -162,10 +162,8 @@ impl<S: Structure> Sampler for StructureRow<S> {
     /// Ticks of a pair, averaged over the threads.
     fn sample(&mut self) -> Result<Sample> {
         let structure = S::new(self.crowd.threads);
-        let name = format!("percpu-lists {}", self.name);
-        let run = self
-            .crowd
-            .run(&name, |_, _| (0..PAIRS).for_each(|_| structure.pair()))?;
+        let name: &str = self.name;
+        let run = self.crowd.run(name, |_, _| (0..PAIRS).for_each(|_| structure.pair()))?;
         let expected = structure.expected();
         let found = structure.count();
         if expected.is_some() && expected != found {

@@ -45,7 +45,7 @@ pub(super) fn run(
 fn row(payload: &Payload, kind: Kind, (result, why): (Outcome, Option<String>)) -> GuestRow {
     GuestRow {
         name: payload.name.to_string(),
-        provenance: kind.as_str().to_string(),
+        provenance: kind.as_str().to_string().into(),
         bits: match payload.mode {
             Mode::Long => 64,
             Mode::Protected => 32,

@@ -3,7 +3,7 @@
 use super::{LOCK_PREFIX, PERCPU, POPF, RDTSC, variants};
 use crate::experiment::{Definition, Options};
 use crate::record::Guest;
-use crate::record::guest::Outcome;
+use crate::record::guest::{Outcome, Provenance};
 use crate::runner::{Budget, Guards, Heading, Progress, Runner, Setup, conclude, tick_rate};
 use cyclewise_guest::semantics::{Family, Features};
 use cyclewise_guest::vm::Kvm;
@@ -65,7 +65,7 @@ fn rows_are_sampled_concluded_and_labelled() {
     for (family, definition) in Family::ALL.into_iter().zip(ALL) {
         let mut setup = Setup {
             guest: Some(Guest {
-                provenance: "svm".to_string(),
+                provenance: Provenance::Svm,
                 hardware: true,
                 ..Guest::default()
             }),
@@ -111,7 +111,7 @@ fn rows_are_sampled_concluded_and_labelled() {
                 assert!(
                     e.variants
                         .iter()
-                        .all(|v| v.provenance.as_deref() == Some("svm") && v.code_bytes > Some(0))
+                        .all(|v| v.provenance == Some(Provenance::Svm) && v.code_bytes > Some(0))
                 );
                 assert!(
                     e.notes.iter().any(|note| note.contains("exit between their stamps")),

@@ -115,8 +115,8 @@ struct Share {
 /// Exit 3 if a thread cannot be started or pinned, exit 1 if the lock let two threads in.
 pub(super) fn contend<L: Lock>(crowd: &Crowd) -> Result<LockRun> {
     let (lock, numbers) = (Box::new(L::new(crowd.threads)), Box::<Numbers>::default());
-    let name = format!("spinlock {}", L::NAME);
-    let run = crowd.run(&name, |thread, stop| share(&*lock, &numbers, thread, stop))?;
+    let name = L::NAME;
+    let run = crowd.run(name, |thread, stop| share(&*lock, &numbers, thread, stop))?;
     let sum: u64 = run.results().map(|share| share.operations).sum();
     if numbers.0.iter().any(|number| number.load(Relaxed) != sum) {
         return Err(Error::check(format!(

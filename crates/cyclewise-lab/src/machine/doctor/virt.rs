@@ -157,7 +157,7 @@ mod tests {
     use crate::machine::CpuInfo;
     use crate::machine::fake::Tree;
     use crate::record::Guest;
-    use crate::record::guest::Witness;
+    use crate::record::guest::{Provenance, Witness};
     use crate::sys::errno::Errno;
 
     #[test]
@@ -228,12 +228,12 @@ mod tests {
         let witness = |says: &str| Witness {
             name: "modules".into(),
             found: "kvm_pvm".into(),
-            says: says.into(),
+            says: says.to_owned().into(),
         };
         let mut i = Inputs::nothing("x86_64");
         assert_eq!((ring0(&i).status, ring0(&i).value.as_str()), (Status::Absent, "none"));
         let mut guest = Guest {
-            provenance: "pvm".into(),
+            provenance: Provenance::Pvm,
             witnesses: vec![witness("emulated"), witness("nothing")],
             ..Guest::default()
         };
@@ -241,7 +241,7 @@ mod tests {
         let line = ring0(&i);
         assert_eq!((line.status, line.value.as_str()), (Status::Limited, "emulated (PVM)"));
         assert_eq!(line.evidence, "modules: kvm_pvm (emulated); modules: kvm_pvm (nothing)");
-        (guest.provenance, guest.hardware) = ("vmx".into(), true);
+        (guest.provenance, guest.hardware) = (Provenance::Vmx, true);
         i.guest = Ok(guest);
         assert_eq!((ring0(&i).status, ring0(&i).consequence), (Status::Ok, None));
     }

@@ -68,7 +68,7 @@ pub fn record(record: &Record) -> Result<String> {
                 v.code_bytes.map(|b| b.to_string()).unwrap_or_default(),
                 optional(cycles.map(|c| c.per_op)),
                 optional(cycles.and_then(|c| c.instructions)),
-                cycles.map(|c| c.source.clone()).unwrap_or_default(),
+                cycles.map(|c| c.source.clone().into()).unwrap_or_default(),
                 value.to_string(),
                 low,
                 high,
@@ -85,7 +85,7 @@ pub fn record(record: &Record) -> Result<String> {
                     .map(|linear| linear.to_string())
                     .unwrap_or_default(),
                 record.machine.identity.node.clone().unwrap_or_default(),
-                v.provenance.clone().unwrap_or_default(),
+                v.provenance.clone().map(String::from).unwrap_or_default(),
             ];
             writer.write_record(row).map_err(failed)?;
         }
@@ -137,7 +137,7 @@ pub fn comparisons(record: &Record) -> Result<String> {
                 let [low, high] = ends(figures.ci95);
                 // The first line has the verdict of all states, the others that of their own.
                 let (verdict, reason) = match i {
-                    0 => (c.verdict, c.reason.clone().unwrap_or_default()),
+                    0 => (c.verdict, c.reason.clone().map(String::from).unwrap_or_default()),
                     _ => (figures.verdict, String::new()),
                 };
                 let row = [
@@ -207,7 +207,7 @@ mod tests {
     fn a_row_of_a_guest_says_who_ran_it_and_others_say_nothing() {
         let mut r = crate::answer::tests::record();
         let experiment = r.experiments.iter_mut().find(|e| e.variants.len() > 1).unwrap();
-        experiment.variants[0].provenance = Some("svm".to_owned());
+        experiment.variants[0].provenance = Some(crate::record::guest::Provenance::Svm);
         let all = lines(&record(&r).unwrap());
         let at = all[0].iter().position(|name| name == "provenance").unwrap();
         let said: Vec<&str> = all[1..].iter().map(|line| line[at].as_str()).collect();

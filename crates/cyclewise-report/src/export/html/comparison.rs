@@ -279,7 +279,7 @@ fn rows(e: &CompareExperiment) -> Table {
 
 fn row(row: &CompareRow, e: &CompareExperiment) -> Vec<Cell> {
     let finding = Finding::between(row, e.unit, "", "");
-    let reason = finding.reason.unwrap_or_default();
+    let reason = finding.reason.map_or("", |reason| reason);
     let mut cells = vec![
         words(&row.variant).with_detail(format!("{} against {}", letters(row.other), letters(row.base))),
         verdict(row.verdict).with_detail(reason),

@@ -169,7 +169,7 @@ fn variants(e: &Experiment) -> Table {
             number(median(v)).with_detail(spread(v))
         });
         if has_cycles {
-            row.push(number(cycles(v)).with_detail(v.cycles.as_ref().map_or("", |c| &c.source)));
+            row.push(number(cycles(v)).with_detail(v.cycles.as_ref().map_or("", |c| c.source.as_str())));
         }
         row.push(number(count(v.figure().n)));
         if has_kind {

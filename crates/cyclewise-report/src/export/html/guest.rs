@@ -14,7 +14,7 @@ pub(super) fn tables(e: &Experiment) -> Vec<Table> {
     for w in &guest.witnesses {
         witnesses
             .rows
-            .push(vec![words(&w.name), words(&w.found), words(&w.says)]);
+            .push(vec![words(&w.name), words(&w.found), words(w.says.as_str())]);
     }
     let mut rows = Table::new("Rows of the guest, each run once");
     rows.words("Row");
@@ -65,7 +65,7 @@ mod tests {
     fn a_claim_has_its_result_and_its_reason() {
         let e = Experiment {
             guest: Some(Guest {
-                provenance: "pvm".into(),
+                provenance: crate::record::guest::Provenance::Pvm,
                 cases: vec![GuestCase {
                     name: "cli-sti".into(),
                     result: Outcome::Differs,

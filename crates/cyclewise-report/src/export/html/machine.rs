@@ -34,10 +34,10 @@ pub fn fingerprint(m: &Machine) -> Vec<Fact> {
     let cycles = m.core_cycles_per_tick.as_ref().map_or_else(
         || "not measured".to_owned(),
         |c| {
-            let source = if c.source.is_empty() {
+            let source = if c.source.as_str().is_empty() {
                 String::new()
             } else {
-                format!(", by {}", c.source)
+                format!(", by {}", c.source.as_str())
             };
             let why = if c.why.is_empty() {
                 String::new()

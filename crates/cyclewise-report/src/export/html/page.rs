@@ -5,8 +5,7 @@ use super::machine::{Fact, facts, fingerprint, mitigations, tool};
 use super::plot::SERIES;
 use crate::answer;
 use crate::error::Result;
-use crate::record::Published;
-use crate::record::Record;
+use crate::record::{Published, Record, Warning};
 use askama::Template;
 
 /// The style of every page.
@@ -45,7 +44,7 @@ struct RecordView<'a> {
     answer: Vec<String>,
     facts: Vec<Fact>,
     mitigations: Vec<(String, String)>,
-    warnings: &'a [String],
+    warnings: &'a [Warning],
     experiments: Vec<ExperimentView<'a>>,
 }
 

@@ -1,7 +1,7 @@
 //! The comparison of records.
 
 use super::grid::{BOLD, Column, DIM, Look, YELLOW, fitted, style, wrapped};
-use crate::answer::{Finding, is_no_cost, summary};
+use crate::answer::{Finding, summary};
 use crate::export;
 use crate::export::fleet::{one_line, searched};
 use crate::export::number::{NONE, brief, estimate, interval, p_value};
@@ -9,7 +9,7 @@ use crate::export::record_name;
 use crate::export::side_by_side::{MOST_COLUMNS, SideBySide, alike};
 use crate::record::compare::{CompareExperiment, CompareReport, CompareRow, MOST_PAIRED, Side};
 use crate::record::fleet_report::FleetReport;
-use crate::record::{Verdict, letters};
+use crate::record::{Reason, Verdict, letters};
 use std::fmt::Write;
 
 /// The comparison of records: which records, a line for each experiment, then the rows.
@@ -174,7 +174,7 @@ fn compared(report: &CompareReport, e: &CompareExperiment, look: Look) -> String
 /// cost.
 pub fn side(row: &CompareRow, median: f64, side: &Side) -> String {
     let half = (side.ci95[1] - side.ci95[0]) / 2.0;
-    if row.verdict == Verdict::None && row.reason.as_deref().is_some_and(is_no_cost) {
+    if row.verdict == Verdict::None && row.reason.as_ref().is_some_and(Reason::is_no_cost) {
         NONE.to_owned()
     } else if median > 0.0 {
         brief(median, [median - half, median + half])

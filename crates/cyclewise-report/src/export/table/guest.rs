@@ -2,7 +2,7 @@
 
 use super::grid::{Look, broken, green, red, table, wrapped};
 use crate::record::Experiment;
-use crate::record::guest::{Guest, Outcome};
+use crate::record::guest::{Guest, Outcome, Says};
 use std::fmt::Write;
 
 /// The guest of `e`; `None` if it has none.
@@ -30,7 +30,7 @@ pub(super) fn guest(e: &Experiment, look: Look) -> Option<String> {
 /// The verdict, and what it rests on: all of it in the wide form, elsewhere what speaks.
 fn witnesses(guest: &Guest, look: Look) -> Vec<String> {
     let mut lines = vec![format!("the guest is {}", guest.run_by())];
-    let spoken = guest.witnesses.iter().filter(|w| look.wide || w.says != "nothing");
+    let spoken = guest.witnesses.iter().filter(|w| look.wide || w.says != Says::Nothing);
     lines.extend(spoken.map(|w| format!("{}: {} ({})", w.name, w.found, w.says)));
     lines
 }
@@ -96,7 +96,7 @@ mod tests {
         };
         let row = |name: &str, result, why: Option<&str>| GuestRow {
             name: name.into(),
-            provenance: provenance.into(),
+            provenance: provenance.to_owned().into(),
             bits: 64,
             ring: 0,
             code_bytes: 3,
@@ -107,12 +107,12 @@ mod tests {
         let witness = |name: &str, found: &str, says: &str| Witness {
             name: name.into(),
             found: found.into(),
-            says: says.into(),
+            says: says.to_owned().into(),
         };
         Experiment {
             name: "popf-ring0".into(),
             guest: Some(Guest {
-                provenance: provenance.into(),
+                provenance: provenance.to_owned().into(),
                 hardware,
                 witnesses: vec![
                     witness("modules", "kvm_pvm", if hardware { "hardware" } else { "emulated" }),

@@ -60,7 +60,7 @@ fn pair(a: &str, b: &str, verdict: Verdict, ratio: f64, reason: Option<&str>) ->
         headline: Some(paired(State::Quiet, ratio)),
         states: vec![paired(State::Busy, ratio * 1.3)],
         verdict,
-        reason: reason.map(str::to_owned),
+        reason: reason.map(|why| why.to_owned().into()),
         ..Comparison::default()
     }
 }
@@ -164,8 +164,11 @@ fn every() -> Record {
     r.machine.kernel = "6.1.0-example".to_owned();
     r.machine.tsc_hz = 2.4e9;
     r.machine.clocksource = "tsc".to_owned();
-    r.machine.warnings =
-        vec!["the hypervisor took 2.8 % of this machine's CPU time during the run (/proc/stat steal); ".repeat(2)];
+    r.machine.warnings = vec![
+        "the hypervisor took 2.8 % of this machine's CPU time during the run (/proc/stat steal); "
+            .repeat(2)
+            .into(),
+    ];
     r
 }
 
@@ -349,7 +352,7 @@ fn compared() -> crate::record::compare::CompareReport {
         p_rank: 0.3,
         p_holm: 1.0,
         verdict,
-        reason: reason.map(str::to_owned),
+        reason: reason.map(|why| why.to_owned().into()),
         base_samples: Vec::new(),
         other_samples: Vec::new(),
     };

@@ -14,7 +14,7 @@ fn a_planted_machine_is_named_with_its_evidence_and_groups_are_told_apart() {
     members[57]
         .machine
         .warnings
-        .push("CPU 3 was at 97 % before the run".to_owned());
+        .push("CPU 3 was at 97 % before the run".into());
     members[57].machine.steal_share = Some(0.11);
     let report = report(members);
     assert_eq!(report.outliers.len(), 1, "{:#?}", report.outliers);
