@@ -21,7 +21,7 @@ pub fn note_agreement(record: &mut Record) {
 }
 
 fn agreement(e: &Experiment, record: &Record) -> Option<String> {
-    let matrix = e.matrix.as_ref()?;
+    let matrix = e.matrix()?;
     let at = matrix.surroundings.iter().position(|s| s.name == NOTHING)?;
     let compared: Vec<(bool, String)> = matrix
         .operations
@@ -82,7 +82,7 @@ fn loop_figure(operation: &Operation, record: &Record) -> Option<(f64, f64)> {
 mod tests {
     use super::*;
     use crate::record::matrix::{Added, Cell, Matrix, Surrounding};
-    use crate::record::{Linearity, Variant};
+    use crate::record::{Body, Linearity, Variant};
 
     /// One operation that adds `added` to nothing, and a row that costs `looped`.
     fn record(added: f64, looped: f64) -> Record {
@@ -122,7 +122,7 @@ mod tests {
         };
         let cells = Experiment {
             name: "in-context".to_string(),
-            matrix: Some(matrix),
+            body: Body::Matrix(matrix),
             ..Experiment::default()
         };
         Record {
@@ -156,8 +156,8 @@ mod tests {
     #[test]
     fn figures_have_the_digits_of_their_intervals() {
         let mut wide = record(14.5, 27.0);
-        let cell = wide.experiments[1].matrix.as_mut().unwrap().operations[0].cells[0].as_mut();
-        cell.unwrap().floor = 3.5;
+        let matrix = wide.experiments[1].body.matrix_mut().unwrap();
+        matrix.operations[0].cells[0].as_mut().unwrap().floor = 3.5;
         wide.experiments[0].variants[0].ci95 = [25.0, 29.0];
         let note = noted(wide).unwrap();
         assert!(note.contains("lock-inc64 14.5, lock-prefix/lock-inc64 27.0"), "{note}");
@@ -170,7 +170,7 @@ mod tests {
         without.experiments.remove(0);
         let mut e = without.experiments.remove(0);
         assert_eq!(agreement(&e, &without), None);
-        e.matrix = None;
+        e.body = Body::Variants;
         assert_eq!(agreement(&e, &record(4.5, 7.0)), None);
         let mut bent = record(4.5, 7.0);
         bent.experiments[0].variants[0].linearity = Some(Linearity {

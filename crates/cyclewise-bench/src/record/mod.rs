@@ -4,6 +4,7 @@
 
 mod agreement;
 mod between;
+mod body;
 pub mod clean;
 pub mod compare;
 mod comparison;
@@ -26,6 +27,7 @@ mod warning;
 pub use crate::stats::{BetweenRuns, Interval, Linearity, Mode, Paired, Reason, State, Test, Verdict};
 pub use agreement::note_agreement;
 pub use between::{Basis, Run};
+pub use body::Body;
 pub use comparison::{Comparison, Estimator};
 pub use guest::{Guest, Provenance};
 pub use identity::{Cgroup, Identity, Job};
@@ -178,12 +180,9 @@ pub struct Experiment {
     /// What the probe beside the batches saw; `None` if the experiment has no probe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<Probe>,
-    /// What operations add to surroundings; `None` if the experiment does not ask that. Such an experiment has no variants.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub matrix: Option<Matrix>,
-    /// Who ran its instructions and what they did, if they ran in a guest of ring 0. Without hardware there are no variants.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub guest: Option<Guest>,
+    /// What it has beside variants.
+    #[serde(flatten)]
+    pub body: Body,
     /// Comparisons between variants.
     pub comparisons: Vec<Comparison>,
     /// Notes for the reader.
@@ -191,6 +190,22 @@ pub struct Experiment {
 }
 
 impl Experiment {
+    /// What operations add to surroundings, if the experiment asks that.
+    pub fn matrix(&self) -> Option<&Matrix> {
+        match &self.body {
+            Body::Matrix(matrix) => Some(matrix),
+            Body::Variants | Body::Guest(_) => None,
+        }
+    }
+
+    /// The guest of ring 0 that ran it, if one did.
+    pub fn guest(&self) -> Option<&Guest> {
+        match &self.body {
+            Body::Guest(guest) => Some(guest),
+            Body::Variants | Body::Matrix(_) => None,
+        }
+    }
+
     /// Names and units of the metrics of all variants, in order of first appearance.
     pub fn metric_units(&self) -> Vec<(&str, &str)> {
         let mut units: Vec<(&str, &str)> = Vec::new();

@@ -5,11 +5,11 @@
 use super::by_state::{Column, mark_linearity};
 use super::neighbour::Neighbour;
 use super::samples::{Measurement, VariantSamples};
-use super::{CORE_CYCLES, Control, Guards, INSTRUCTIONS, Sample, Setup};
+use super::{CORE_CYCLES, Control, Guards, INSTRUCTIONS, Sample, Setup, Shape};
 use super::{matrix, verdicts};
 use crate::error::{Error, Result};
 use crate::record::{
-    Comparison, CycleSource, Cycles, CyclesPerTick, Experiment, Metric, State, StateFloor, Unit, Variant,
+    Body, Comparison, CycleSource, Cycles, CyclesPerTick, Experiment, Guest, Metric, State, StateFloor, Unit, Variant,
 };
 use crate::stats::PairedFloor;
 use crate::{record, stats};
@@ -38,16 +38,16 @@ pub struct Heading<'a> {
 /// # Errors
 /// Exit 3 if no variant kept two samples.
 pub fn conclude(heading: Heading<'_>, setup: &Setup, measured: &Measurement, seed: u64) -> Result<Experiment> {
-    if let Some(plan) = &setup.matrix {
-        return Ok(matrix::conclude(heading, setup, plan, measured));
-    }
-    if setup.samplers.is_empty() && setup.guest.is_some() {
-        return Ok(without_costs(heading, setup));
-    }
+    let guest = match &setup.shape {
+        Shape::Matrix(plan) => return Ok(matrix::conclude(heading, setup, plan, measured)),
+        Shape::Guest(guest) if setup.samplers.is_empty() => return Ok(without_costs(heading, setup, guest)),
+        Shape::Guest(guest) => Some(guest),
+        Shape::Variants => None,
+    };
     let chain = measured.add_chain.as_ref().and_then(|c| cycles_per_tick(&c.kept()));
     let columns = &measured.columns;
     let neighbour = Neighbour::of(measured);
-    let provenance = setup.guest.as_ref().map(|g| g.provenance.clone());
+    let provenance = guest.map(|g| g.provenance.clone());
     let variants: Vec<Variant> = columns
         .iter()
         .filter_map(|c| variant(c, heading.unit, chain.as_ref(), &neighbour))
@@ -82,21 +82,20 @@ pub fn conclude(heading: Heading<'_>, setup: &Setup, measured: &Measurement, see
         control: control(setup.control, columns, measured.again.as_ref(), &neighbour),
         variants,
         probe: neighbour.probe,
-        guest: setup.guest.clone(),
+        body: guest.cloned().map_or(Body::Variants, Body::Guest),
         comparisons,
         notes,
-        ..Experiment::default()
     })
 }
 
 /// What an experiment has whose instructions an emulator ran: what they did, and no row with a cost.
-fn without_costs(heading: Heading<'_>, setup: &Setup) -> Experiment {
+fn without_costs(heading: Heading<'_>, setup: &Setup, guest: &Guest) -> Experiment {
     Experiment {
         name: heading.name.to_string(),
         question: heading.question.to_string(),
         source: heading.source.to_string(),
         unit: heading.unit,
-        guest: setup.guest.clone(),
+        body: Body::Guest(guest.clone()),
         notes: setup.notes.clone(),
         ..Experiment::default()
     }

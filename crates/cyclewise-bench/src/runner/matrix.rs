@@ -11,7 +11,7 @@ use super::neighbour::Neighbour;
 use super::samples::{Measurement, VariantSamples};
 use super::{Heading, MatrixPlan, Setup};
 use crate::record::matrix::{Added, Cell, Matrix, ticks_text};
-use crate::record::{Experiment, Figure, Level, State};
+use crate::record::{Body, Experiment, Figure, Level, State};
 use crate::stats::{self, Median};
 
 /// The states other than the headline that are shown.
@@ -45,7 +45,7 @@ pub(super) fn conclude(heading: Heading<'_>, setup: &Setup, plan: &MatrixPlan, m
         unit: heading.unit,
         rounds,
         probe,
-        matrix: Some(matrix),
+        body: Body::Matrix(matrix),
         notes,
         ..Experiment::default()
     }
@@ -283,9 +283,7 @@ mod tests {
     }
 
     fn cell(e: &Experiment, surrounding: usize) -> &Cell {
-        e.matrix.as_ref().unwrap().operations[0].cells[surrounding]
-            .as_ref()
-            .unwrap()
+        e.matrix().unwrap().operations[0].cells[surrounding].as_ref().unwrap()
     }
 
     #[test]
@@ -399,7 +397,7 @@ mod tests {
                 (if lost { f64::NAN } else { 1.0 + noise(place, round) }, 0.8)
             })
         };
-        let none = |e: &Experiment| e.matrix.as_ref().unwrap().rows().is_empty();
+        let none = |e: &Experiment| e.matrix().unwrap().rows().is_empty();
         let told = |e: &Experiment| {
             e.notes
                 .iter()
@@ -433,7 +431,7 @@ mod tests {
             )
         });
         assert_eq!(cell(&e, 0).added.n, 60);
-        let m = e.matrix.as_ref().unwrap();
+        let m = e.matrix().unwrap();
         assert_eq!(m.operations[0].cells[1], None);
         assert_eq!(m.surroundings[0].samples[39], None);
         assert_eq!(m.rows().len(), 1);

@@ -14,7 +14,7 @@ use super::columns::{Columns, SPREAD};
 use super::guard::Guard;
 use super::samples::Measurement;
 use super::timer::Anchor;
-use super::{Budget, Guards, Heading, Setup};
+use super::{Budget, Guards, Heading, Setup, Shape};
 use crate::error::{Error, Result};
 use crate::record::{Missing, Unit};
 use crate::sys::interrupt;
@@ -69,10 +69,10 @@ impl Runner<'_> {
                 ..Measurement::default()
             });
         }
-        let budget = setup
-            .matrix
-            .as_ref()
-            .map_or(budget, |plan| Budget::of_matrix(plan.rounds, plan.time));
+        let budget = match &setup.shape {
+            Shape::Matrix(plan) => Budget::of_matrix(plan.rounds, plan.time),
+            Shape::Variants | Shape::Guest(_) => budget,
+        };
         let budget = Budget {
             time: setup.most_time.map_or(budget.time, |most| most.min(budget.time)),
             ..budget

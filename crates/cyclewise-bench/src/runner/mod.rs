@@ -30,7 +30,7 @@ pub use conclude::{conclude, cycles_per_tick};
 pub use guard::Reason;
 pub use measure::{Progress, Runner, tick_rate};
 pub use metric_comparison::MetricComparison;
-pub use sampler::{Control, Guards, Loops, MissingVariant, Sample, Sampler, Setup};
+pub use sampler::{Control, Guards, Loops, MissingVariant, Sample, Sampler, Setup, Shape};
 pub use samples::{Measurement, RejectedSample, VariantSamples};
 pub use verdicts::{give_verdicts, give_verdicts_by};
 

@@ -109,6 +109,18 @@ pub struct MissingVariant {
     pub possible: bool,
 }
 
+/// What the samplers of an experiment are.
+#[derive(Debug, Default)]
+pub enum Shape {
+    /// Variants.
+    #[default]
+    Variants,
+    /// Cells of a matrix.
+    Matrix(MatrixPlan),
+    /// Variants that this guest of ring 0 runs. There are none if no CPU runs it.
+    Guest(Guest),
+}
+
 /// An experiment made ready for this machine.
 #[derive(Default)]
 pub struct Setup {
@@ -126,10 +138,8 @@ pub struct Setup {
     pub missing: Vec<MissingVariant>,
     /// An error of a sample in the first round ends the measurement: what is measured was named wrongly, most likely.
     pub first_error_ends: bool,
-    /// Where the samplers stand, if they are cells of a matrix and no variants.
-    pub matrix: Option<MatrixPlan>,
-    /// Who runs the instructions and what they do, if that is a guest of ring 0. Then there may be no samplers.
-    pub guest: Option<Guest>,
+    /// What the samplers are.
+    pub shape: Shape,
     /// Time after which no further round begins, where that is less than the mode's.
     pub most_time: Option<Duration>,
 }

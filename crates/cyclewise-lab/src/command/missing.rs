@@ -32,7 +32,7 @@ pub(super) fn cut_short(name: &str, rounds: usize) -> Missing {
 
 /// What a guest of ring 0 does not tell: costs, where an emulator ran it; and claims that do not hold.
 pub(super) fn of_guest(experiment: &Experiment) -> Vec<Missing> {
-    let Some(guest) = &experiment.guest else {
+    let Some(guest) = experiment.guest() else {
         return Vec::new();
     };
     let differs = guest.cases.iter().map(|c| (&c.name, c.result, &c.why));
@@ -117,8 +117,8 @@ pub(super) fn end(record: &Record, asked: usize, named: bool) -> Result<String> 
 mod tests {
     use super::*;
     use crate::error::Status;
-    use crate::record::Guest;
     use crate::record::guest::{GuestCase, Provenance};
+    use crate::record::{Body, Guest};
 
     fn record(measured: &[&str], missing: Vec<Missing>) -> Record {
         let experiment = |name: &&str| Experiment {
@@ -136,7 +136,7 @@ mod tests {
     fn an_emulated_guest_has_no_costs_and_a_false_claim_is_a_failure() {
         let mut e = Experiment {
             name: "popf-ring0".into(),
-            guest: Some(Guest {
+            body: Body::Guest(Guest {
                 provenance: Provenance::Pvm,
                 cases: vec![GuestCase {
                     name: "cli-sti".into(),
@@ -153,7 +153,9 @@ mod tests {
         assert!(missing[0].possible && !missing[1].possible);
         assert!(missing[1].why.contains("emulated (PVM)"), "{missing:?}");
         // The twin: on hardware, with the claim held, nothing is missing.
-        let guest = e.guest.as_mut().unwrap();
+        let Body::Guest(guest) = &mut e.body else {
+            unreachable!()
+        };
         (guest.hardware, guest.cases[0].result) = (true, Outcome::Holds);
         assert_eq!(of_guest(&e), []);
     }

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::machine::cache_sizes;
 use crate::record::Unit;
 use crate::record::matrix::{self, Matrix};
-use crate::runner::{CellBench, Guards, MatrixPlan, MissingVariant, Place, Role, Sampler, Setup};
+use crate::runner::{CellBench, Guards, MatrixPlan, MissingVariant, Place, Role, Sampler, Setup, Shape};
 use cyclewise_context::{COPIES, CacheSizes, Column, Loop, Operation};
 use std::time::Duration;
 
@@ -107,7 +107,7 @@ fn setup(options: &Options) -> Result<Setup> {
         notes,
         samplers,
         missing,
-        matrix: Some(plan),
+        shape: Shape::Matrix(plan),
         ..Setup::default()
     })
 }
@@ -175,10 +175,17 @@ mod tests {
         setup(&Options::default()).unwrap()
     }
 
+    fn plan(setup: &Setup) -> &MatrixPlan {
+        match &setup.shape {
+            Shape::Matrix(plan) => plan,
+            other => panic!("{other:?}"),
+        }
+    }
+
     #[test]
     fn every_cell_has_its_place() {
         let setup = ready();
-        let plan = setup.matrix.as_ref().unwrap();
+        let plan = plan(&setup);
         assert_eq!(plan.cells.len(), setup.samplers.len());
         let (rows, columns) = (plan.heads.operations.len(), plan.heads.surroundings.len());
         assert_eq!(plan.cells.len(), (rows + 2) * columns);
@@ -194,7 +201,7 @@ mod tests {
     #[test]
     fn elided_operations_are_measured_or_missing() {
         let setup = ready();
-        let plan = setup.matrix.as_ref().unwrap();
+        let plan = plan(&setup);
         let known = cyclewise_context::Matrix::new(CacheSizes::default());
         for o in known.operations.iter().filter(|o| o.elided) {
             let is_row = plan.heads.operations.iter().any(|row| row.name == o.name);
@@ -224,14 +231,9 @@ mod tests {
 
     #[test]
     fn rows_that_loop_elsewhere_name_an_experiment() {
-        for row in ready()
-            .matrix
-            .unwrap()
-            .heads
-            .operations
-            .iter()
-            .filter_map(|o| o.loop_row.as_ref())
-        {
+        let setup = ready();
+        let operations = plan(&setup).heads.operations.iter();
+        for row in operations.filter_map(|o| o.loop_row.as_ref()) {
             assert!(super::super::ALL.iter().any(|d| d.name == row[0]), "{row:?}");
         }
     }
@@ -239,7 +241,7 @@ mod tests {
     #[test]
     fn a_sample_of_each_kind_of_surroundings_is_a_cost() {
         let mut setup = ready();
-        for at in 0..setup.matrix.as_ref().unwrap().heads.surroundings.len() {
+        for at in 0..plan(&setup).heads.surroundings.len() {
             let sample = setup.samplers[2 * at].sample().unwrap();
             // A stamp and its share of the loop cost something everywhere.
             assert!(sample.value > 0.0 && sample.value < 1e9, "{}", sample.value);

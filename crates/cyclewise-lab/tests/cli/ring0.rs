@@ -19,7 +19,7 @@ fn made(folder: &Folder, text: &str) -> String {
 fn a_record_of_hardware_is_read_with_its_provenance_on_every_row() {
     let record: Record = record::from_str("made", HARDWARE).unwrap();
     let e = &record.experiments[0];
-    let guest = e.guest.as_ref().unwrap();
+    let guest = e.guest().unwrap();
     assert!(guest.hardware && guest.run_by() == "hardware (SVM)");
     for variant in &e.variants {
         assert_eq!(
@@ -91,7 +91,7 @@ fn a_run_has_costs_of_hardware_alone() {
     }
     let record: Record = record::from_str("stdout", &stdout(&output)).unwrap();
     let e = &record.experiments[0];
-    let guest = e.guest.as_ref().unwrap();
+    let guest = e.guest().unwrap();
     assert_eq!(guest.count(Outcome::Differs), 0, "{guest:?}");
     assert!(guest.cases.iter().any(|case| case.result == Outcome::Holds));
     assert!(guest.witnesses.len() >= 7);

@@ -6,7 +6,7 @@ use cyclewise_bench::record::{Matrix, Record};
 
 /// The costs in a record; `None` if it lacks the matrix of `in-context`, or a clock rate.
 pub fn costs(record: &Record) -> Option<Costs> {
-    let matrix: &Matrix = record.experiments.iter().find_map(|e| e.matrix.as_ref())?;
+    let matrix: &Matrix = record.experiments.iter().find_map(|e| e.matrix())?;
     let tick_ns = 1e9 / record.machine.tsc_hz;
     if !tick_ns.is_finite() || matrix.operations.is_empty() {
         return None;
@@ -70,7 +70,7 @@ mod tests {
         );
         // The twin: without the experiment there are none.
         let mut without = record;
-        without.experiments.retain(|e| e.matrix.is_none());
+        without.experiments.retain(|e| e.matrix().is_none());
         assert_eq!(super::costs(&without), None);
     }
 }

@@ -13,7 +13,7 @@ pub(super) type Row = [&'static str; 2];
 
 /// The matrix of the record, if it has one.
 fn matrix(record: &Record) -> Option<&Matrix> {
-    record.experiments.iter().find_map(|e| e.matrix.as_ref())
+    record.experiments.iter().find_map(|e| e.matrix())
 }
 
 /// What the operation of a row adds over surroundings; `None` if it was not measured.
@@ -98,8 +98,8 @@ pub(super) fn line(matrix: &Matrix) -> Option<String> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::record::Experiment;
     use crate::record::matrix::{Added, Cell, Operation, Surrounding};
+    use crate::record::{Body, Experiment};
 
     /// A record whose matrix has LOCK INC, which adds these ticks.
     pub(crate) fn record(added: &[f64]) -> Record {
@@ -126,7 +126,7 @@ pub(super) mod tests {
         };
         Record {
             experiments: vec![Experiment {
-                matrix: Some(matrix),
+                body: Body::Matrix(matrix),
                 ..Experiment::default()
             }],
             ..Record::default()
@@ -167,7 +167,7 @@ pub(super) mod tests {
 
     #[test]
     fn the_line_of_a_matrix_counts_what_is_free() {
-        let line = |added: &[f64]| super::line(record(added).experiments[0].matrix.as_ref().unwrap());
+        let line = |added: &[f64]| super::line(record(added).experiments[0].matrix().unwrap());
         assert!(
             line(&[4.5, 0.0, 0.0])
                 .unwrap()

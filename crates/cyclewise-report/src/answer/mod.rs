@@ -75,10 +75,10 @@ fn listed(parts: &[String]) -> Option<String> {
 
 /// The line of an experiment: its verdicts counted, and the largest difference; of a matrix, how much of it is nothing.
 pub fn line(e: &Experiment) -> String {
-    if let Some(line) = e.matrix.as_ref().and_then(in_context::line) {
+    if let Some(line) = e.matrix().and_then(in_context::line) {
         return line;
     }
-    if let Some(guest) = e.guest.as_ref().filter(|_| e.comparisons.is_empty()) {
+    if let Some(guest) = e.guest().filter(|_| e.comparisons.is_empty()) {
         return guest.summary();
     }
     let findings: Vec<Finding> = e.comparisons.iter().map(|c| Finding::of(c, e.unit)).collect();

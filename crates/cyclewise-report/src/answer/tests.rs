@@ -133,7 +133,7 @@ pub fn full() -> Record {
     let mut context = super::in_context::tests::record(&[14.0, 0.0, 9.13, 21.7])
         .experiments
         .remove(0);
-    let matrix = context.matrix.as_mut().unwrap();
+    let matrix = context.body.matrix_mut().unwrap();
     let rows = [
         ["lock-prefix", "lock-xadd64"],
         ["lock-prefix", "lock-cmpxchg64"],

@@ -14,7 +14,7 @@ pub(super) type Side<'a> = (&'a Experiment, f64);
 
 /// A note on the ranges; `None` without two matrices of common operations. `unit` is that of scaled ticks.
 pub(super) fn note(base: Side, other: Side, label: &str, unit: &str) -> Option<String> {
-    let (ours, theirs) = (base.0.matrix.as_ref()?, other.0.matrix.as_ref()?);
+    let (ours, theirs) = (base.0.matrix()?, other.0.matrix()?);
     let both: Vec<(&str, Range, Range)> = ours
         .operations
         .iter()
@@ -61,6 +61,7 @@ fn floor(matrix: &Matrix, operation: &str, surrounding: &str) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Body;
     use crate::record::matrix::{Added, Cell, Operation, Surrounding};
 
     fn experiment(rows: &[(&str, [f64; 2])]) -> Experiment {
@@ -76,7 +77,7 @@ mod tests {
             })
         };
         Experiment {
-            matrix: Some(Matrix {
+            body: Body::Matrix(Matrix {
                 surroundings: ["nothing", "adds-30"]
                     .map(|name| Surrounding {
                         name: name.to_string(),
@@ -118,7 +119,7 @@ mod tests {
         let a = experiment(&[("rdtsc", [9.0, 24.0])]);
         let mut b = experiment(&[("rdtsc", [8.0, 24.0])]);
         let cell = |b: &mut Experiment, floor| {
-            b.matrix.as_mut().unwrap().operations[0].cells[0]
+            b.body.matrix_mut().unwrap().operations[0].cells[0]
                 .as_mut()
                 .unwrap()
                 .floor = floor;
@@ -131,7 +132,7 @@ mod tests {
                 .contains("are the same")
         );
         // The twin: the same figures with a floor that hides nothing.
-        b.matrix.as_mut().unwrap().operations[0].cells[0]
+        b.body.matrix_mut().unwrap().operations[0].cells[0]
             .as_mut()
             .unwrap()
             .added = Added {

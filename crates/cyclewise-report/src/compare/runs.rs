@@ -92,7 +92,7 @@ fn changed(a: &Identity, b: &Identity) -> Vec<&'static str> {
 
 /// One experiment of the named runs that have it: that of the run with most rows, and what only others have.
 fn join_experiment(mut runs: Vec<(String, Experiment)>) -> Option<Experiment> {
-    let rows = |e: &Experiment| (e.matrix.is_some(), e.variants.len(), e.comparisons.len());
+    let rows = |e: &Experiment| (e.matrix().is_some(), e.variants.len(), e.comparisons.len());
     // `max_by_key` gives the last of several.
     let most = (0..runs.len()).rev().max_by_key(|i| rows(&runs[*i].1))?;
     let (_, mut whole) = runs.remove(most);

@@ -102,8 +102,8 @@ pub(super) fn marks(v: &Variant, usual: State) -> Vec<String> {
 /// The state that most rows' headline figures are of.
 pub(super) fn usual_state(e: &Experiment) -> State {
     let cells = e
-        .matrix
-        .iter()
+        .matrix()
+        .into_iter()
         .flat_map(|m| &m.operations)
         .flat_map(|o| o.cells.iter().flatten());
     let of_cells = cells.map(|cell| cell.added.state);

@@ -4,7 +4,7 @@ use super::{LOCK_PREFIX, PERCPU, POPF, RDTSC, variants};
 use crate::experiment::{Definition, Options};
 use crate::record::Guest;
 use crate::record::guest::{Outcome, Provenance};
-use crate::runner::{Budget, Guards, Heading, Progress, Runner, Setup, conclude, tick_rate};
+use crate::runner::{Budget, Guards, Heading, Progress, Runner, Setup, Shape, conclude, tick_rate};
 use cyclewise_guest::semantics::{Family, Features};
 use cyclewise_guest::vm::Kvm;
 use std::time::Duration;
@@ -36,7 +36,9 @@ fn a_named_experiment_has_checks_and_costs_only_of_hardware() {
             Ok(setup) => setup,
             Err(why) => return println!("skipped: {why}"),
         };
-        let guest = setup.guest.unwrap();
+        let Shape::Guest(guest) = setup.shape else {
+            panic!("{:?}", setup.shape);
+        };
         assert_eq!(guest.hardware, !setup.samplers.is_empty(), "{}", definition.name);
         assert!(guest.rows.iter().all(|row| row.provenance == guest.provenance));
         assert!(!guest.witnesses.is_empty() && !guest.rows.is_empty());
@@ -64,7 +66,7 @@ fn rows_are_sampled_concluded_and_labelled() {
     let features = Features::of(&mut kvm).unwrap();
     for (family, definition) in Family::ALL.into_iter().zip(ALL) {
         let mut setup = Setup {
-            guest: Some(Guest {
+            shape: Shape::Guest(Guest {
                 provenance: Provenance::Svm,
                 hardware: true,
                 ..Guest::default()
@@ -107,7 +109,7 @@ fn rows_are_sampled_concluded_and_labelled() {
         match concluded {
             Err(busy) => println!("skipped: {busy}"),
             Ok(e) => {
-                assert!(e.guest.is_some() && !e.variants.is_empty());
+                assert!(e.guest().is_some() && !e.variants.is_empty());
                 assert!(
                     e.variants
                         .iter()

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::experiment::{Mode, Options, index, left_out, pairs};
 use crate::machine::guest;
 use crate::record::Kind;
-use crate::runner::{Control, MissingVariant, Sampler, Setup, timer};
+use crate::runner::{Control, MissingVariant, Sampler, Setup, Shape, timer};
 use cyclewise_guest::batch::Bench;
 use cyclewise_guest::payload::Payload;
 use cyclewise_guest::provenance::Provenance;
@@ -123,7 +123,7 @@ pub(super) fn setup(family: Family, options: &Options) -> Result<Setup> {
     if provenance.kind.is_hardware() {
         add_rows(&mut setup, family, &features, timer::shortest_batch(timer::noise()))?;
     }
-    setup.guest = Some(guest);
+    setup.shape = Shape::Guest(guest);
     Ok(setup)
 }
 

@@ -46,7 +46,7 @@ pub fn record(record: &Record) -> Result<String> {
     writer.write_record(HEADER).map_err(failed)?;
     for e in &record.experiments {
         // The cells of a matrix are rows called `operation/surroundings`.
-        let cells = e.matrix.as_ref().map(Matrix::rows).unwrap_or_default();
+        let cells = e.matrix().map(Matrix::rows).unwrap_or_default();
         for v in e.variants.iter().chain(&cells) {
             let cycles = v.cycles.as_ref();
             let figure = v.figure();
@@ -183,7 +183,7 @@ pub fn failed(e: csv::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Verdict;
+    use crate::record::{Body, Verdict};
 
     fn lines(text: &str) -> Vec<Vec<String>> {
         let mut reader = csv::ReaderBuilder::new()
@@ -231,7 +231,7 @@ mod tests {
         let mut r = Record::default();
         r.experiments.push(crate::record::Experiment {
             name: "in-context".to_owned(),
-            matrix: Some(Matrix {
+            body: Body::Matrix(Matrix {
                 surroundings: vec![Surrounding {
                     name: "loads-32".to_owned(),
                     samples: vec![Some(2.0), Some(2.0)],

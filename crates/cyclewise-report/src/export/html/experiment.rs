@@ -60,7 +60,7 @@ impl<'a> ExperimentView<'a> {
             matrix: matrix(e)?,
             table: in_context::table(e).unwrap_or_else(|| variants(e)),
             details: details.into_iter().flatten().collect(),
-            has_figures: e.guest.is_none() || !e.variants.is_empty(),
+            has_figures: e.guest().is_none() || !e.variants.is_empty(),
             guest: super::guest::tables(e),
             published: super::published::table(e, published),
             notes: &e.notes,

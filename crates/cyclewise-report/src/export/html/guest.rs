@@ -6,7 +6,7 @@ use crate::record::guest::Outcome;
 
 /// The tables of the guest of `e`; none if it has none.
 pub(super) fn tables(e: &Experiment) -> Vec<Table> {
-    let Some(guest) = &e.guest else { return Vec::new() };
+    let Some(guest) = e.guest() else { return Vec::new() };
     let mut witnesses = Table::new(format!("Who ran the guest: {}", guest.run_by()));
     witnesses.words("Witness");
     witnesses.words("Found");
@@ -58,13 +58,13 @@ fn ran(result: Outcome) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Guest;
     use crate::record::guest::GuestCase;
+    use crate::record::{Body, Guest};
 
     #[test]
     fn a_claim_has_its_result_and_its_reason() {
         let e = Experiment {
-            guest: Some(Guest {
+            body: Body::Guest(Guest {
                 provenance: crate::record::guest::Provenance::Pvm,
                 cases: vec![GuestCase {
                     name: "cli-sti".into(),

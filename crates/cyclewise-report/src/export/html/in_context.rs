@@ -9,7 +9,7 @@ use crate::record::{Experiment, State, bounds};
 
 /// The heat map of `e`; `None` if it has no matrix.
 pub(super) fn heat(e: &Experiment) -> Result<Option<Plot>> {
-    let Some(matrix) = &e.matrix else {
+    let Some(matrix) = e.matrix() else {
         return Ok(None);
     };
     let columns = matrix.surroundings.len();
@@ -42,7 +42,7 @@ fn caption(matrix: &Matrix) -> String {
 
 /// What the floors are; `None` if there is no matrix with figures.
 pub(super) fn floor(e: &Experiment) -> Option<String> {
-    let [least, most] = e.matrix.as_ref()?.floors()?;
+    let [least, most] = e.matrix()?.floors()?;
     Some(format!(
         "The control is each kind of surroundings, sampled twice in a round; a cell reads 0 where its interval is \
          within a floor of {} to {} ticks.",
@@ -53,7 +53,7 @@ pub(super) fn floor(e: &Experiment) -> Option<String> {
 
 /// Every cell with its interval; `None` if there is no matrix.
 pub(super) fn table(e: &Experiment) -> Option<Table> {
-    let matrix = e.matrix.as_ref()?;
+    let matrix = e.matrix()?;
     let mut table = Table::new("What each operation adds to its surroundings, in ticks, with 95\u{a0}% interval");
     table.words("Operation");
     for s in &matrix.surroundings {
@@ -108,6 +108,7 @@ fn detail(cell: &Cell) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Body;
     use crate::record::matrix::{Operation, Surrounding};
 
     fn experiment() -> Experiment {
@@ -130,7 +131,7 @@ mod tests {
             ..Surrounding::default()
         };
         Experiment {
-            matrix: Some(Matrix {
+            body: Body::Matrix(Matrix {
                 surroundings: vec![surrounding("nothing"), surrounding("loads-32")],
                 operations: vec![Operation {
                     name: "lock-inc64".to_owned(),
@@ -169,7 +170,7 @@ mod tests {
     fn without_a_matrix_there_is_neither_and_a_missing_cell_is_none() {
         assert!(heat(&Experiment::default()).unwrap().is_none() && table(&Experiment::default()).is_none());
         let mut e = experiment();
-        e.matrix.as_mut().unwrap().operations[0].cells[1] = None;
+        e.body.matrix_mut().unwrap().operations[0].cells[1] = None;
         assert_eq!(table(&e).unwrap().rows[0][2].text, NONE);
     }
 
@@ -178,7 +179,7 @@ mod tests {
         let mut e = experiment();
         let shown = |e: &Experiment| table(e).unwrap().rows[0][2].text.clone();
         let cell = |e: &mut Experiment, ci95| {
-            e.matrix.as_mut().unwrap().operations[0].cells[1]
+            e.body.matrix_mut().unwrap().operations[0].cells[1]
                 .as_mut()
                 .unwrap()
                 .added

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 /// The guest of `e`; `None` if it has none.
 pub(super) fn guest(e: &Experiment, look: Look) -> Option<String> {
-    let guest = e.guest.as_ref()?;
+    let guest = e.guest()?;
     let mut out = String::new();
     for line in witnesses(guest, look) {
         let _ = writeln!(out, "{}", wrapped(&line, look, 0, 2));
@@ -85,6 +85,7 @@ fn cases(guest: &Guest, all: bool) -> comfy_table::Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Body;
     use crate::record::guest::{GuestCase, GuestRow, Witness};
 
     fn experiment(provenance: &str, hardware: bool) -> Experiment {
@@ -111,7 +112,7 @@ mod tests {
         };
         Experiment {
             name: "popf-ring0".into(),
-            guest: Some(Guest {
+            body: Body::Guest(Guest {
                 provenance: provenance.to_owned().into(),
                 hardware,
                 witnesses: vec![

@@ -11,7 +11,7 @@ const NAMED: usize = 5;
 
 /// The matrix of `e`; `None` if it has none.
 pub(super) fn in_context(e: &Experiment, look: Look) -> Option<String> {
-    let matrix = e.matrix.as_ref()?;
+    let matrix = e.matrix()?;
     // Where there is no room for all columns, the last are below the first.
     let width = |columns: &[&Surrounding]| grid(matrix, columns).lines().map(shown_width).max().unwrap_or(0);
     let mut left: Vec<&Surrounding> = matrix.surroundings.iter().collect();
@@ -136,7 +136,7 @@ fn legend(matrix: &Matrix) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Figure;
+    use crate::record::{Body, Figure};
 
     fn experiment() -> Experiment {
         let names = [("nothing", "none"), ("adds-120", "a120"), ("l3-miss", "L3")];
@@ -168,7 +168,7 @@ mod tests {
             ..Operation::default()
         };
         Experiment {
-            matrix: Some(Matrix {
+            body: Body::Matrix(Matrix {
                 copies: 8,
                 surroundings: names.into_iter().enumerate().map(surrounding).collect(),
                 operations: vec![
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn columns_that_have_no_room_are_below() {
         let mut e = experiment();
-        let m = e.matrix.as_mut().unwrap();
+        let m = e.body.matrix_mut().unwrap();
         for i in 3..11 {
             m.surroundings.push(Surrounding {
                 name: format!("s{i}"),
@@ -243,7 +243,7 @@ mod tests {
     fn cells_that_a_busy_neighbour_changes_are_named() {
         let with_busy = |moved: f64| {
             let mut e = experiment();
-            let m = e.matrix.as_mut().unwrap();
+            let m = e.body.matrix_mut().unwrap();
             m.operations = (0..7).map(|_| m.operations[0].clone()).collect();
             for (i, o) in m.operations.iter_mut().enumerate() {
                 o.name = format!("o{i}");
@@ -257,7 +257,7 @@ mod tests {
                     ..Added::default()
                 }];
             }
-            busy(e.matrix.as_ref().unwrap())
+            busy(e.matrix().unwrap())
         };
         let said = with_busy(1.0).unwrap();
         assert!(

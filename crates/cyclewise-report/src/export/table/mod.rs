@@ -132,7 +132,7 @@ fn experiment(e: &Experiment, look: Look) -> String {
     if look.wide {
         let _ = writeln!(out, "{DIM}{}{DIM:#}", e.source);
     }
-    if e.guest.is_none() || !e.variants.is_empty() {
+    if e.guest().is_none() || !e.variants.is_empty() {
         let _ = writeln!(out, "{}", wrapped(&circumstances(e), look, 0, 2));
     }
     if let Some(guest) = guest::guest(e, look) {
@@ -183,7 +183,7 @@ fn circumstances(e: &Experiment) -> String {
         Some(c) => {
             let _ = write!(out, "; noise floor {} ({} against itself)", percent(c.floor), c.of);
         }
-        None => match e.matrix.as_ref().and_then(Matrix::floors) {
+        None => match e.matrix().and_then(Matrix::floors) {
             Some([least, most]) => {
                 let _ = write!(
                     out,
