@@ -3,14 +3,14 @@
 use super::args::LocksRunnerArgs;
 use super::cargo::Running;
 use super::program::Program;
-use super::{PartOptions, count_one, show, way};
+use super::{PartOptions, count_one, show, way, ways};
 use crate::error::Result;
 use cyclewise_bench::sys::interrupt;
 use std::process::ExitCode;
 
 pub(super) fn locks_runner(args: &LocksRunnerArgs) -> Result<ExitCode> {
     let program = Program::find(&args.program)?;
-    let way = way::choose(Some(args.by), way::all())?;
+    let way = way::choose(Some(args.by), ways())?;
     way.check(&program)?;
     interrupt::listen_to_supervisors();
     let _running = Running::tell(&args.folder);

@@ -1,8 +1,6 @@
 //! The ways of counting, and which of them is used.
 
 use super::args::By;
-use super::counter::ByCounter;
-use super::emulator::ByEmulator;
 use super::program::Program;
 use crate::counts::Counts;
 use crate::error::{Error, Result};
@@ -49,11 +47,6 @@ pub(super) trait Way {
     /// # Errors
     /// It was not started.
     fn run(&self, launch: &Launch<'_>) -> Result<Counted>;
-}
-
-/// All ways, the one that slows programs least first.
-pub(super) fn all() -> Vec<Box<dyn Way>> {
-    vec![Box::new(ByCounter), Box::new(ByEmulator::default())]
 }
 
 /// The way that was asked for, or the first that works here.

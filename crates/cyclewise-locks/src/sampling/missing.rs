@@ -1,24 +1,37 @@
 //! What a run's counts leave out, and why, a line each.
 
-use super::result::Maker;
 use super::scale::shortfall;
-use super::session::Totals;
 use super::tally::Tally;
+use super::totals::Totals;
 use crate::counts::End;
 use cyclewise_bench::machine::lock_event::{Kind, LockEvent};
+use std::collections::BTreeSet;
+
+/// What was not found while sites were made.
+#[derive(Default)]
+pub(super) struct Unfound {
+    /// Executions for which no instruction was found.
+    pub(super) unplaced: f64,
+    /// The others.
+    pub(super) placed: f64,
+    /// There was generated code.
+    pub(super) generated: bool,
+    /// Files whose code could not be read.
+    pub(super) files: BTreeSet<String>,
+}
 
 /// The lines.
-pub(super) fn lines(tally: &Tally, totals: &Totals, events: &[LockEvent], maker: Maker) -> Vec<String> {
-    let mut lines: Vec<String> = maker.missing.into_iter().collect();
+pub(super) fn lines(tally: &Tally, totals: &Totals, events: &[LockEvent], unfound: Unfound) -> Vec<String> {
+    let mut lines: Vec<String> = unfound.files.into_iter().collect();
     let mut say = |line: String| lines.push(line);
-    let all = maker.placed + maker.unplaced;
-    if maker.unplaced > 0.0 {
-        let share = 100.0 * maker.unplaced / all;
+    let all = unfound.placed + unfound.unplaced;
+    if unfound.unplaced > 0.0 {
+        let share = 100.0 * unfound.unplaced / all;
         say(format!(
             "{share:.1} % of the samples: no locked instruction at or before them in their function"
         ));
     }
-    if maker.generated {
+    if unfound.generated {
         say("code of generated code: it is in no file".to_owned());
     }
     for (index, event) in events.iter().enumerate() {

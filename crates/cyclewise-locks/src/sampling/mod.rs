@@ -21,6 +21,7 @@ mod result;
 mod scale;
 mod session;
 mod tally;
+mod totals;
 
 pub use overhead::Overhead;
 

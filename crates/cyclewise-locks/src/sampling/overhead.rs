@@ -4,7 +4,7 @@
 //! difference, by the samples that came, is the cost. The run's overhead is its samples' cost plus the time in which this program read
 //! the rings, by the program's time on CPUs. What the counters cost at context switches is not in it.
 
-use super::session::Totals;
+use super::totals::Totals;
 use cyclewise_bench::machine::lock_event::{Kind, LockEvent, locked_loop};
 use cyclewise_bench::sys::affinity;
 use cyclewise_bench::sys::perf_record::{Record, parse};

@@ -7,14 +7,14 @@
 use super::code::CodeFile;
 use super::image::{Image, Place};
 use super::locked::Function;
-use super::missing;
+use super::missing::{self, Unfound};
 use super::scale::{factors, instructions};
-use super::session::Totals;
 use super::tally::Tally;
+use super::totals::Totals;
 use crate::counts::{Arch, Counts, Mapping, Method, Process, Site, Thread, Words};
 use cyclewise_bench::machine::lock_event::LockEvent;
 use cyclewise_bench::sys::perf_record::Mapped;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 /// Code of a site in generated code cannot be read, and of one whose function is not known this much is.
@@ -26,10 +26,7 @@ pub(super) fn counts(tally: Tally, totals: &Totals, events: &[LockEvent], arch: 
         arch,
         factors: factors(&tally, totals, events),
         files: HashMap::new(),
-        unplaced: 0.0,
-        placed: 0.0,
-        generated: false,
-        missing: BTreeSet::new(),
+        unfound: Unfound::default(),
     };
     let instructions = instructions(&tally, totals);
     let processes = tally
@@ -40,7 +37,7 @@ pub(super) fn counts(tally: Tally, totals: &Totals, events: &[LockEvent], arch: 
         .collect();
     let sampled: u64 = tally.sampled.values().sum();
     let weight: u64 = tally.weights.values().sum();
-    let missing = missing::lines(&tally, totals, events, maker);
+    let missing = missing::lines(&tally, totals, events, maker.unfound);
     Counts {
         method: Method::Counter {
             event: events.iter().map(|e| e.name.as_str()).collect::<Vec<_>>().join(" and "),
@@ -53,18 +50,11 @@ pub(super) fn counts(tally: Tally, totals: &Totals, events: &[LockEvent], arch: 
 }
 
 /// Makes processes, and remembers what could not be found.
-pub(super) struct Maker {
+struct Maker {
     arch: Arch,
     factors: Vec<f64>,
     files: HashMap<PathBuf, Option<CodeFile>>,
-    /// Executions for which no instruction was found.
-    pub(super) unplaced: f64,
-    /// The others.
-    pub(super) placed: f64,
-    /// There was generated code.
-    pub(super) generated: bool,
-    /// Files whose code could not be read.
-    pub(super) missing: BTreeSet<String>,
+    unfound: Unfound,
 }
 
 /// A site that is being summed.
@@ -87,10 +77,10 @@ impl Maker {
             let factor = self.factors[place.event];
             let weight: u64 = fallen.by_thread.values().sum();
             let Some(found) = self.found(image, place) else {
-                self.unplaced += weight as f64 * factor;
+                self.unfound.unplaced += weight as f64 * factor;
                 continue;
             };
-            self.placed += weight as f64 * factor;
+            self.unfound.placed += weight as f64 * factor;
             let next = used.len() as u32;
             let mapping = place.mapping.map(|m| *used.entry(m).or_insert(next));
             let sum = sums.entry(found.address).or_default();
@@ -125,7 +115,7 @@ impl Maker {
 
     fn found(&mut self, image: &Image, place: &Place) -> Option<Found> {
         let Some(index) = place.mapping else {
-            self.generated = true;
+            self.unfound.generated = true;
             return place.exact.then(|| Found {
                 address: place.ip,
                 before: Vec::new(),
@@ -177,7 +167,7 @@ impl Maker {
                 Ok(_) => None,
             };
             let usable = missing.is_none();
-            self.missing.extend(missing);
+            self.unfound.files.extend(missing);
             self.files.insert(path.to_owned(), opened.ok().filter(|_| usable));
         }
         self.files.get(path)?.as_ref()

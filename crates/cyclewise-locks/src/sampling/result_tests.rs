@@ -168,10 +168,7 @@ fn a_replaced_file_is_not_read() {
         arch: crate::sampling::arch(),
         factors: vec![1.0],
         files: HashMap::new(),
-        unplaced: 0.0,
-        placed: 0.0,
-        generated: false,
-        missing: BTreeSet::new(),
+        unfound: Unfound::default(),
     };
     let mut mapped = Mapped {
         path: path.to_string_lossy().into_owned(),
@@ -184,9 +181,9 @@ fn a_replaced_file_is_not_read() {
     maker.files.clear();
     assert!(maker.file(&mapped).is_none());
     assert!(
-        maker.missing.iter().any(|l| l.contains("replaced")),
+        maker.unfound.files.iter().any(|l| l.contains("replaced")),
         "{:?}",
-        maker.missing
+        maker.unfound.files
     );
     mapped.path = "/does/not/exist".to_owned();
     assert!(maker.file(&mapped).is_none());

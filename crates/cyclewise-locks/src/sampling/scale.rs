@@ -1,8 +1,9 @@
 //! From sums of counters to executions: what a sample stands for, and whose the instructions are.
 
 use super::image::Image;
-use super::session::{Role, Totals};
+use super::session::Role;
 use super::tally::Tally;
+use super::totals::Totals;
 use cyclewise_bench::machine::lock_event::LockEvent;
 use cyclewise_bench::sys::perf_record::Task;
 use cyclewise_bench::sys::perf_sampling::Total;

@@ -5,10 +5,11 @@
 
 use super::order::Order;
 use super::overhead::Cost;
+use super::totals::Totals;
 use cyclewise_bench::machine::lock_event::LockEvent;
 use cyclewise_bench::sys::perf_record::parse;
 use cyclewise_bench::sys::perf_ring::Ring;
-use cyclewise_bench::sys::perf_sampling::{Event, Rate, Spec, Total};
+use cyclewise_bench::sys::perf_sampling::{Event, Rate, Spec};
 use std::collections::HashMap;
 use std::io;
 use std::time::{Duration, Instant};
@@ -33,22 +34,6 @@ pub(super) enum Role {
 
 /// The roles of events by the number in their records.
 pub(super) type Names = HashMap<u64, Role>;
-
-/// Sums over all CPUs, threads and children.
-///
-/// `enabled_ns` of each is the time on its CPUs by the task clock. The kernel's own figure does not do: an event of one CPU is sometimes
-/// enabled while its thread runs on another one.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Totals {
-    /// Retired instructions.
-    pub(super) instructions: Total,
-    /// For each event, locked instructions by the event that counts them all; none if nothing does.
-    pub(super) locked: Vec<Option<Total>>,
-    /// Time on CPUs.
-    pub(super) on_cpu_ns: u64,
-    /// Counts that could not be read.
-    pub(super) unread: u32,
-}
 
 /// What failed, for a line.
 #[derive(Debug)]

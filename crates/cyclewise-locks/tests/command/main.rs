@@ -2,105 +2,16 @@
 //!
 //! Programs are counted by the emulator; where there is none, a test says so and ends.
 
-#[path = "../../cyclewise-lab/tests/html/browser/chromium.rs"]
+#[path = "../../../cyclewise-lab/tests/html/browser/chromium.rs"]
 #[allow(dead_code, reason = "the lab's tests use more of it")]
 mod chromium;
-#[path = "common/signals.rs"]
+mod common;
 mod signals;
 
-use cyclewise_locks::record::{self, Locks};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::time::Duration;
-
-/// The command with these arguments, with signals as at a terminal.
-fn command(args: &[&str]) -> Command {
-    signals::with_default_signals(Command::new(env!("CARGO_BIN_EXE_cyclewise-locks")).args(args))
-}
-
-/// The command's result.
-fn locks(args: &[&str]) -> Output {
-    command(args).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
-
-/// Asserts that a command is refused without printing results; returns the status and the error text.
-fn refused(args: &[&str]) -> (i32, String) {
-    let output = locks(args);
-    assert!(
-        output.stdout.is_empty(),
-        "{args:?} printed results: {}",
-        text(&output.stdout)
-    );
-    (output.status.code().unwrap(), text(&output.stderr))
-}
-
-/// A folder that is deleted on drop.
-struct Folder(tempfile::TempDir);
-
-impl Folder {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn name(&self, name: &str) -> String {
-        self.path(name).display().to_string()
-    }
-
-    fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.path(name)).unwrap()
-    }
-
-    /// Writes a file with this text; returns its name.
-    fn with(&self, name: &str, text: &str) -> String {
-        std::fs::write(self.path(name), text).unwrap();
-        self.name(name)
-    }
-}
-
-/// Costs of some machine, so that no test measures them.
-const COSTS: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../../records/2026-11-23-epyc-turin-kvm.json.gz"
-);
-
-/// Whether programs can be counted here.
-fn can_count() -> bool {
-    let output = locks(&["--by", "emulator", "--costs", COSTS, "--native-runs", "0", "--", "true"]);
-    let said = text(&output.stderr);
-    if output.status.code() == Some(3) {
-        assert!(std::env::var("CI").as_deref() != Ok("true"), "{said}");
-        println!("skipped: {said}");
-        return false;
-    }
-    assert!(output.status.success(), "{said}");
-    true
-}
-
-/// Counts a shell's script; `None` where that cannot be done here.
-fn counted(options: &[&str], script: &str) -> Option<Output> {
-    can_count().then(|| of_script(options, script).output().unwrap())
-}
-
-fn of_script(options: &[&str], script: &str) -> Command {
-    let mut counted = command(&["--by", "emulator", "--costs", COSTS]);
-    counted
-        .args(options)
-        .args(["--", "sh", "-c", script])
-        .stdin(Stdio::null());
-    counted
-}
-
-fn document(name: &str, text: &str) -> Locks {
-    record::from_str(name, text).unwrap()
-}
+use common::*;
+use cyclewise_locks::record;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 #[test]
 fn streams_and_status_are_the_programs() {
@@ -181,7 +92,7 @@ fn an_anonymous_document_names_neither_the_home_nor_the_folder() {
             "--by",
             "emulator",
             "--costs",
-            COSTS,
+            costs(),
             "--native-runs",
             "0",
             "--json",
@@ -252,117 +163,6 @@ fn a_full_disk_costs_no_report_and_no_other_document() {
 }
 
 #[test]
-fn signals_that_end_the_program_leave_its_counts_and_run_nothing_more() {
-    if !can_count() {
-        return;
-    }
-    let forever = "echo ready; while :; do :; done";
-    // A server may end in good order, and its status does not tell then why.
-    let in_good_order = format!("trap 'exit 0' INT TERM; {forever}");
-    for (script, signal, status) in [
-        (forever, "-INT", 130),
-        (&in_good_order, "-INT", 0),
-        (&in_good_order, "-TERM", 0),
-    ] {
-        let mut child = of_script(&[], script)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut ready = [0; 6];
-        std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut ready).unwrap();
-        std::thread::sleep(Duration::from_millis(100));
-        let killed = Command::new("kill").args([signal, &child.id().to_string()]).status();
-        assert!(killed.unwrap().success());
-        let output = child.wait_with_output().unwrap();
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(status), "{said}");
-        assert!(
-            said.contains("counts until then") && !said.contains("again without counting"),
-            "{said}"
-        );
-    }
-}
-
-/// Waits until the command has said so on stderr; what it says after that is the rest.
-fn said_until(child: &mut std::process::Child, says: &str) -> String {
-    use std::io::Read;
-    let mut said = Vec::new();
-    let stderr = child.stderr.as_mut().unwrap();
-    while !String::from_utf8_lossy(&said).contains(says) {
-        let mut byte = [0];
-        stderr.read_exact(&mut byte).unwrap();
-        said.push(byte[0]);
-    }
-    text(&said)
-}
-
-#[test]
-fn sigterm_after_the_counted_run_leaves_out_what_was_to_come_and_keeps_the_report() {
-    if !can_count() {
-        return;
-    }
-    let folder = Folder::new();
-    let mark = folder.path("mark");
-    // Short when it is counted, and for ever when it runs again.
-    let script = format!("test -e '{0}' && exec sleep 600; : > '{0}'; exit 7", mark.display());
-    for signal in ["-TERM", "-HUP", "-INT"] {
-        let _ = std::fs::remove_file(&mark);
-        let json = folder.name("l.json");
-        let mut child = of_script(&["--native-runs", "1", "--json", &json], &script)
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        said_until(&mut child, "again without counting");
-        let id = child.id().to_string();
-        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
-        let output = child.wait_with_output().unwrap();
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(7), "{said}");
-        assert!(
-            said.contains("of 1000 instructions") && said.contains("a signal ended a run"),
-            "{said}"
-        );
-        assert!(document("l.json", &folder.read("l.json")).profile.instructions > 10_000);
-    }
-}
-
-#[test]
-fn sigterm_ends_what_cargo_runs_and_reports_it() {
-    if !can_count() {
-        return;
-    }
-    let folder = Folder::new();
-    folder.with(
-        "Cargo.toml",
-        "[package]\nname = \"small\"\nedition = \"2021\"\n[workspace]\n",
-    );
-    std::fs::create_dir(folder.path("src")).unwrap();
-    folder.with(
-        "src/main.rs",
-        "fn main() {\n    eprintln!(\"it runs\");\n    loop {\n        std::thread::sleep(std::time::Duration::from_secs(1));\n    }\n}\n",
-    );
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let mut child = command(&["--by", "emulator", "--costs", COSTS, "--"])
-        .args([&cargo, "run", "--quiet", "--offline"])
-        .current_dir(folder.path(""))
-        .env("CARGO_TARGET_DIR", folder.path("target"))
-        .stdin(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    said_until(&mut child, "it runs");
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
-    let output = child.wait_with_output().unwrap();
-    let said = text(&output.stderr);
-    assert!(said.contains("of 1000 instructions"), "{said}");
-    // Of `run`, cargo becomes what it runs.
-    assert_eq!(output.status.code(), Some(143), "{said}");
-}
-
-#[test]
 fn each_run_has_the_same_input() {
     if !can_count() {
         return;
@@ -395,7 +195,7 @@ fn what_cargo_builds_is_counted_and_cargo_is_not() {
     let source = "use std::sync::Arc;\nfn main() {\n    let a = Arc::new(5);\n    for _ in 0..1000 {\n        drop(Arc::clone(&a));\n    }\n}\n";
     folder.with("src/main.rs", source);
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let output = command(&["--by", "emulator", "--costs", COSTS, "--json", "-", "--"])
+    let output = command(&["--by", "emulator", "--costs", costs(), "--json", "-", "--"])
         .args([&cargo, "run", "--quiet", "--offline"])
         .current_dir(folder.path(""))
         .env("CARGO_TARGET_DIR", folder.path("target"))
@@ -414,7 +214,7 @@ fn what_cargo_builds_is_counted_and_cargo_is_not() {
     // A program that is only built is none that was counted.
     let built = command(&[
         "--costs",
-        COSTS,
+        costs(),
         "--",
         &cargo,
         "test",
@@ -486,7 +286,7 @@ fn costs_are_measured_by_the_lab_beside_it_and_without_one_a_note_says_how_to_ge
         without.notes
     );
     let lab = folder.path().join("cyclewise");
-    let script = format!("#!/bin/sh\nprintf '%s ' \"$@\" > asked\nexec zcat '{COSTS}'\n");
+    let script = format!("#!/bin/sh\nprintf '%s ' \"$@\" > asked\nexec zcat '{RECORD}'\n");
     std::fs::write(&lab, script).unwrap();
     std::fs::set_permissions(&lab, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let with = counted();

@@ -1,0 +1,129 @@
+//! Runs the command as a script does, and creates folders for its output.
+
+use cyclewise_locks::record::{self, Locks};
+use flate2::read::GzDecoder;
+use std::io::BufReader;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+
+#[path = "../common/signals.rs"]
+mod signals;
+
+/// The command with these arguments, with signals as at a terminal.
+pub(crate) fn command(args: &[&str]) -> Command {
+    signals::with_default_signals(Command::new(env!("CARGO_BIN_EXE_cyclewise-locks")).args(args))
+}
+
+/// The command's result.
+pub(crate) fn locks(args: &[&str]) -> Output {
+    command(args).output().unwrap()
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Asserts that a command is refused without printing results; returns the status and the error text.
+pub(crate) fn refused(args: &[&str]) -> (i32, String) {
+    let output = locks(args);
+    assert!(
+        output.stdout.is_empty(),
+        "{args:?} printed results: {}",
+        text(&output.stdout)
+    );
+    (output.status.code().unwrap(), text(&output.stderr))
+}
+
+/// A folder that is deleted on drop.
+pub(crate) struct Folder(tempfile::TempDir);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub(crate) fn name(&self, name: &str) -> String {
+        self.path(name).display().to_string()
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// Writes a file with this text; returns its name.
+    pub(crate) fn with(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.path(name), text).unwrap();
+        self.name(name)
+    }
+}
+
+/// A record of some machine, whose costs are used so that no test measures them.
+pub(crate) const RECORD: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../records/2026-11-23-epyc-turin-kvm.json.gz"
+);
+
+/// A file with that record's costs alone: all of it takes seconds to read, and every test starts several programs that do.
+pub(crate) fn costs() -> &'static str {
+    static FILE: OnceLock<String> = OnceLock::new();
+    FILE.get_or_init(|| {
+        let packed = std::fs::File::open(RECORD).unwrap();
+        let mut record: serde_json::Value = serde_json::from_reader(BufReader::new(GzDecoder::new(packed))).unwrap();
+        let experiments = record["experiments"].as_array_mut().unwrap();
+        experiments.retain(|experiment| experiment["name"] == "in-context");
+        assert_eq!(experiments.len(), 1);
+        let file = concat!(env!("CARGO_TARGET_TMPDIR"), "/costs-of-the-command.json");
+        std::fs::write(file, record.to_string()).unwrap();
+        file.to_owned()
+    })
+}
+
+/// Whether programs can be counted here.
+pub(crate) fn can_count() -> bool {
+    static CAN: OnceLock<bool> = OnceLock::new();
+    *CAN.get_or_init(tries_to_count)
+}
+
+fn tries_to_count() -> bool {
+    let output = locks(&[
+        "--by",
+        "emulator",
+        "--costs",
+        costs(),
+        "--native-runs",
+        "0",
+        "--",
+        "true",
+    ]);
+    let said = text(&output.stderr);
+    if output.status.code() == Some(3) {
+        assert!(std::env::var("CI").as_deref() != Ok("true"), "{said}");
+        println!("skipped: {said}");
+        return false;
+    }
+    assert!(output.status.success(), "{said}");
+    true
+}
+
+/// Counts a shell's script; `None` where that cannot be done here.
+pub(crate) fn counted(options: &[&str], script: &str) -> Option<Output> {
+    can_count().then(|| of_script(options, script).output().unwrap())
+}
+
+pub(crate) fn of_script(options: &[&str], script: &str) -> Command {
+    let mut counted = command(&["--by", "emulator", "--costs", costs()]);
+    counted
+        .args(options)
+        .args(["--", "sh", "-c", script])
+        .stdin(Stdio::null());
+    counted
+}
+
+pub(crate) fn document(name: &str, text: &str) -> Locks {
+    record::from_str(name, text).unwrap()
+}
