@@ -127,3 +127,13 @@ pub(crate) fn of_script(options: &[&str], script: &str) -> Command {
 pub(crate) fn document(name: &str, text: &str) -> Locks {
     record::from_str(name, text).unwrap()
 }
+
+/// A folder with the package `small` of this program, and the cargo that builds it.
+pub(crate) fn small_package(source: &str) -> (Folder, String) {
+    let folder = Folder::new();
+    let manifest = "[package]\nname = \"small\"\nedition = \"2021\"\n[workspace]\n";
+    folder.with("Cargo.toml", manifest);
+    std::fs::create_dir(folder.path("src")).unwrap();
+    folder.with("src/main.rs", source);
+    (folder, std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()))
+}

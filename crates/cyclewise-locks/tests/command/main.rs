@@ -186,15 +186,8 @@ fn what_cargo_builds_is_counted_and_cargo_is_not() {
     if !can_count() {
         return;
     }
-    let folder = Folder::new();
-    folder.with(
-        "Cargo.toml",
-        "[package]\nname = \"small\"\nedition = \"2021\"\n[workspace]\n",
-    );
-    std::fs::create_dir(folder.path("src")).unwrap();
     let source = "use std::sync::Arc;\nfn main() {\n    let a = Arc::new(5);\n    for _ in 0..1000 {\n        drop(Arc::clone(&a));\n    }\n}\n";
-    folder.with("src/main.rs", source);
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let (folder, cargo) = small_package(source);
     let output = command(&["--by", "emulator", "--costs", costs(), "--json", "-", "--"])
         .args([&cargo, "run", "--quiet", "--offline"])
         .current_dir(folder.path(""))

@@ -85,17 +85,8 @@ fn sigterm_ends_what_cargo_runs_and_reports_it() {
     if !can_count() {
         return;
     }
-    let folder = Folder::new();
-    folder.with(
-        "Cargo.toml",
-        "[package]\nname = \"small\"\nedition = \"2021\"\n[workspace]\n",
-    );
-    std::fs::create_dir(folder.path("src")).unwrap();
-    folder.with(
-        "src/main.rs",
-        "fn main() {\n    eprintln!(\"it runs\");\n    loop {\n        std::thread::sleep(std::time::Duration::from_secs(1));\n    }\n}\n",
-    );
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let source = "fn main() {\n    eprintln!(\"it runs\");\n    loop {\n        std::thread::sleep(std::time::Duration::from_secs(1));\n    }\n}\n";
+    let (folder, cargo) = small_package(source);
     let mut child = command(&["--by", "emulator", "--costs", costs(), "--"])
         .args([&cargo, "run", "--quiet", "--offline"])
         .current_dir(folder.path(""))
