@@ -37,37 +37,28 @@ impl<F: Fn(usize, u32)> Watched<F> {
     }
 }
 
-impl<F: Fn(usize, u32)> Source for Watched<F> {
-    fn bare(&self) -> u64 {
-        self.called(0).bare()
-    }
-    fn load_ordered(&self) -> u64 {
-        self.called(1).load_ordered()
-    }
-    fn dependent_load(&self) -> u64 {
-        self.called(2).dependent_load()
-    }
-    fn bracketed(&self) -> u64 {
-        self.called(3).bracketed()
-    }
-    fn monotonic_ns(&self) -> u64 {
-        self.called(4).monotonic_ns()
-    }
-    fn raw_ns(&self) -> u64 {
-        self.called(5).raw_ns()
-    }
-    fn boottime_ns(&self) -> u64 {
-        self.called(6).boottime_ns()
-    }
-    fn examine(&self) -> Result<(), Reason> {
-        self.called(7).examine()
-    }
-    fn disruptions(&self) -> Option<u64> {
-        self.called(8).disruptions()
-    }
-    fn raise_floor(&self, ns: u64) -> u64 {
-        self.called(9).raise_floor(ns)
-    }
+/// Each method of the mock's, by its number.
+macro_rules! watched {
+    ($($number:literal $method:ident($($argument:ident)?) -> $result:ty;)*) => {
+        impl<F: Fn(usize, u32)> Source for Watched<F> {
+            $(fn $method(&self $(, $argument: u64)?) -> $result {
+                self.called($number).$method($($argument)?)
+            })*
+        }
+    };
+}
+
+watched! {
+    0 bare() -> u64;
+    1 load_ordered() -> u64;
+    2 dependent_load() -> u64;
+    3 bracketed() -> u64;
+    4 monotonic_ns() -> u64;
+    5 raw_ns() -> u64;
+    6 boottime_ns() -> u64;
+    7 examine() -> Result<(), Reason>;
+    8 disruptions() -> Option<u64>;
+    9 raise_floor(ns) -> u64;
 }
 
 /// Reads a clock from its start on, through gaps and a disruption. Calls `unwound` after a reading that unwinds.

@@ -132,44 +132,28 @@ fn caught<const WRONG: u8>(frames: Frames) -> bool {
     !every_plan::<Twin<WRONG>>(frames).1.is_empty()
 }
 
-fn caught_as<const WRONG: u8>(what: &str) {
-    let (plans, wrong) = every_plan::<Twin<WRONG>>(Frames::BlockAll);
-    assert!(wrong.contains_key(what), "{plans} plans: {wrong:?}");
+macro_rules! caught_as {
+    ($($name:ident: $what:literal by $wrong:ident;)*) => { $(
+        #[test]
+        fn $name() {
+            let (plans, wrong) = every_plan::<Twin<$wrong>>(Frames::BlockAll);
+            assert!(wrong.contains_key($what), "{plans} plans: {wrong:?}");
+        }
+    )* };
+}
+
+caught_as! {
+    without_the_test_of_the_flag_handlers_run_inside_holds: "a handler inside a hold" by NO_FLAG_TEST;
+    a_test_before_the_store_loses_what_comes_between: "a signal waits at the end" by TEST_BEFORE_STORE;
+    an_open_replay_nests_handlers: "a handler inside a handler" by OPEN_WHILE_REPLAYING;
+    what_overtakes_the_recorded_is_out_of_order: "a real-time signal lost, doubled or out of order" by PENDING_NOT_LOOKED_AT;
+    a_replay_that_does_not_look_again_leaves_one_waiting: "a signal waits at the end" by NO_SECOND_LOOK;
+    newest_first_is_out_of_order: "a real-time signal lost, doubled or out of order" by NEWEST_FIRST;
 }
 
 #[test]
 fn the_right_twin_passes() {
     assert!(!caught::<RIGHT>(Frames::BlockAll) && !caught::<RIGHT>(Frames::BlockTheirOwn));
-}
-
-#[test]
-fn without_the_test_of_the_flag_handlers_run_inside_holds() {
-    caught_as::<NO_FLAG_TEST>("a handler inside a hold");
-}
-
-#[test]
-fn a_test_before_the_store_loses_what_comes_between() {
-    caught_as::<TEST_BEFORE_STORE>("a signal waits at the end");
-}
-
-#[test]
-fn an_open_replay_nests_handlers() {
-    caught_as::<OPEN_WHILE_REPLAYING>("a handler inside a handler");
-}
-
-#[test]
-fn what_overtakes_the_recorded_is_out_of_order() {
-    caught_as::<PENDING_NOT_LOOKED_AT>("a real-time signal lost, doubled or out of order");
-}
-
-#[test]
-fn a_replay_that_does_not_look_again_leaves_one_waiting() {
-    caught_as::<NO_SECOND_LOOK>("a signal waits at the end");
-}
-
-#[test]
-fn newest_first_is_out_of_order() {
-    caught_as::<NEWEST_FIRST>("a real-time signal lost, doubled or out of order");
 }
 
 #[test]
