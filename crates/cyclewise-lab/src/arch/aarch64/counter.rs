@@ -9,7 +9,7 @@ use crate::arch::Body;
 use cyclewise_bench::body;
 
 /// The variants in the order of the table.
-pub const BODIES: [Body; 2] = [
+pub(crate) const BODIES: [Body; 2] = [
     body!("cntvct", 16, [], ["mrs x9, cntvct_el0"]),
     body!("isb-cntvct", 16, [], ["isb", "mrs x9, cntvct_el0"]),
 ];

@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicU64;
 
 /// Adds one, in no order with other accesses; returns the stores that failed.
 #[inline(always)]
-pub fn add(word: &AtomicU64) -> u64 {
+pub(crate) fn add(word: &AtomicU64) -> u64 {
     let mut failed: u64 = 0;
     // SAFETY: the address of a borrowed, aligned atomic. No nomem: it is memory.
     unsafe {
@@ -48,7 +48,7 @@ mod tests {
         let word = AtomicU64::new(41);
         std::thread::scope(|scope| {
             for _ in 0..2 {
-                scope.spawn(|| (0..1000).for_each(|_| drop(add(&word))));
+                scope.spawn(|| (0..1000).for_each(|_| _ = add(&word)));
             }
         });
         assert_eq!(word.load(Relaxed), 2041);

@@ -8,7 +8,7 @@ use core::arch::asm;
 
 /// CNTVCT_EL0.
 #[inline(always)]
-pub fn bare() -> u64 {
+pub(crate) fn bare() -> u64 {
     let ticks: u64;
     // SAFETY: see the module's Safety section.
     unsafe { asm!("mrs {t}, cntvct_el0", t = out(reg) ticks, options(nostack, preserves_flags)) };
@@ -17,7 +17,7 @@ pub fn bare() -> u64 {
 
 /// ISB; CNTVCT_EL0.
 #[inline(always)]
-pub fn fenced() -> u64 {
+pub(crate) fn fenced() -> u64 {
     let ticks: u64;
     // SAFETY: see the module's Safety section.
     unsafe { asm!("isb", "mrs {t}, cntvct_el0", t = out(reg) ticks, options(nostack, preserves_flags)) };

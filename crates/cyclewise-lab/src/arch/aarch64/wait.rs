@@ -12,7 +12,7 @@ use crate::arch::Body;
 use cyclewise_bench::body;
 
 /// The variants in the order of the table.
-pub const BODIES: [Body; 4] = [
+pub(crate) const BODIES: [Body; 4] = [
     body!("yield", 16, [], ["yield"]),
     body!("isb", 4, [], ["isb"]),
     body!("sevl", 16, [], ["sevl"]),

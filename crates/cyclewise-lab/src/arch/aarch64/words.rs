@@ -10,39 +10,39 @@ use core::arch::asm;
 use std::cell::{Cell, UnsafeCell};
 
 /// Number of words.
-pub const WORDS: usize = 64;
+pub(crate) const WORDS: usize = 64;
 
 /// Words in plain memory.
-pub struct Plain(UnsafeCell<[u64; WORDS]>);
+pub(crate) struct Plain(UnsafeCell<[u64; WORDS]>);
 
 impl Plain {
     /// Zeroes.
     #[expect(clippy::new_without_default, reason = "never defaulted")]
-    pub const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self(UnsafeCell::new([0; WORDS]))
     }
 
     /// Increments word `n`.
     #[inline(always)]
-    pub fn inc(&self, n: usize) {
+    pub(crate) fn inc(&self, n: usize) {
         inc(self.0.get().cast::<u64>().wrapping_add(n % WORDS));
     }
 }
 
 /// A word on a cache line of its own, which is stored to.
 #[repr(align(128))]
-pub struct Apart(UnsafeCell<u64>);
+pub(crate) struct Apart(UnsafeCell<u64>);
 
 impl Apart {
     /// Zero.
     #[expect(clippy::new_without_default, reason = "never defaulted")]
-    pub const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self(UnsafeCell::new(0))
     }
 
     /// Stores its own address, in one instruction.
     #[inline(always)]
-    pub fn store(&self) {
+    pub(crate) fn store(&self) {
         let word = self.0.get();
         // SAFETY: the word is this value's, and `!Sync`, so the thread's alone. No nomem: it is memory.
         unsafe { asm!("str {0}, [{0}]", in(reg) word, options(nostack, preserves_flags)) };
@@ -55,17 +55,17 @@ thread_local! {
 
 /// The calling thread's own words.
 #[derive(Clone, Copy)]
-pub struct Local(*mut u64);
+pub(crate) struct Local(*mut u64);
 
 impl Local {
     /// This thread's words.
-    pub fn here() -> Self {
+    pub(crate) fn here() -> Self {
         Self(LOCAL.with(|words| words.as_ptr().cast_mut().cast()))
     }
 
     /// Increments word `n`.
     #[inline(always)]
-    pub fn inc(self, n: usize) {
+    pub(crate) fn inc(self, n: usize) {
         inc(self.0.wrapping_add(n % WORDS));
     }
 }

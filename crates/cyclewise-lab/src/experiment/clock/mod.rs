@@ -165,7 +165,7 @@ fn order() -> String {
 }
 
 fn counters(bench: &mut Bench) -> Vec<Box<dyn Sampler>> {
-    let mut rows = vec![
+    let rows = vec![
         tail::row(bench, NAMES[0], || {
             black_box(raw::bare());
         }),
@@ -174,11 +174,15 @@ fn counters(bench: &mut Bench) -> Vec<Box<dyn Sampler>> {
         }),
     ];
     #[cfg(target_arch = "x86_64")]
-    if let Some(waiting) = raw::Waiting::find() {
-        rows.push(tail::row(bench, NAMES[2], move || {
-            black_box(waiting.read());
+    let rows = {
+        let mut rows = rows;
+        rows.extend(raw::Waiting::find().map(|waiting| {
+            tail::row(bench, NAMES[2], move || {
+                black_box(waiting.read());
+            })
         }));
-    }
+        rows
+    };
     rows
 }
 
