@@ -243,9 +243,6 @@ pub(super) struct CompareArgs {
     /// experiments named, if any: slower:5%, or slower:5%,popf,arc
     #[arg(long, value_name = "slower:P%[,EXPERIMENT…]")]
     pub(super) fail_on: Option<FailOn>,
-    /// Has no effect, because a comparison draws no random numbers; accepted for scripts that give one to every subcommand
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(super) seed: u64,
     /// Print every column [default: those that fit the terminal, at most 100 characters]
     #[arg(long)]
     pub(super) wide: bool,
