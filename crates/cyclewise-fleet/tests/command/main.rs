@@ -20,6 +20,12 @@ fn stderr(output: &Output) -> String {
     text(&output.stderr)
 }
 
+/// It must have ended with 0.
+#[track_caller]
+fn assert_done(output: &Output) {
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
 /// The smallest record of the tree.
 const SMALL: &str = include_str!("../../../../records/2026-11-21-epyc-genoa-kvm-interpreter.json");
 
@@ -53,7 +59,7 @@ fn sweep<'a>(rest: &[&'a str]) -> Vec<&'a str> {
 fn its_own_pages_and_completions_are_installed() {
     let folder = tempfile::tempdir().unwrap();
     let output = cyclewise(&["fleet", "install-docs", "--prefix", folder.path().to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_done(&output);
     let read = |file: &str| std::fs::read_to_string(folder.path().join("share").join(file)).unwrap();
     assert!(
         read("man/man1/cyclewise-fleet-plan.1")
