@@ -20,7 +20,6 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub all: Vec<(String, String, f64)>,
     /// Experiment, `a`, `b`, and the headline ratio of that comparison.
-    #[serde(default)]
     pub ratios: Vec<(String, String, String, f64)>,
 }
 

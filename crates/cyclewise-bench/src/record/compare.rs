@@ -35,7 +35,6 @@ pub struct RecordHead {
     /// Its name in the comparison, which no other has: a letter, the CPU and the date, `A: AMD EPYC (2026-11-21)`.
     pub label: String,
     /// The number of runs that it was made of.
-    #[serde(default)]
     pub runs: usize,
     /// When its run ended, RFC 3339.
     pub created: String,
@@ -86,7 +85,6 @@ pub struct CompareRow {
     /// 95 % interval of the ratio between runs; with one run on each side, the ratio within the spread of `basis`.
     pub ratio_ci95: Interval,
     /// What the verdict rests on.
-    #[serde(default)]
     pub basis: Basis,
     /// Welch's t over the samples, which decides nothing: the samples of a run are not independent, and runs differ.
     pub t: f64,

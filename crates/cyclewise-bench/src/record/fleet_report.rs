@@ -32,7 +32,6 @@ pub struct FleetReport {
     /// What differs between groups.
     pub differences: Vec<Difference>,
     /// The pairs of groups that were compared, those that differ in the fewest facts first.
-    #[serde(default)]
     pub pairs: Vec<Pair>,
     /// What the doctors' reports say of the nodes: one entry a feature.
     pub features: Vec<Feature>,
@@ -205,7 +204,6 @@ pub struct Outlier {
     /// The variant.
     pub variant: String,
     /// The unit of the row: a variant may have a row in each of two.
-    #[serde(default)]
     pub unit: Unit,
     /// Its value, in the unit of the row.
     pub value: f64,

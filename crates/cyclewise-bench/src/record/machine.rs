@@ -104,9 +104,7 @@ pub struct CyclesPerTick {
     /// Its 95 % confidence interval.
     pub ci95: [f64; 2],
     /// What counted them.
-    #[serde(default)]
     pub source: CycleSource,
     /// Why this source was used.
-    #[serde(default)]
     pub why: String,
 }

@@ -34,17 +34,12 @@ pub fn fingerprint(m: &Machine) -> Vec<Fact> {
     let cycles = m.core_cycles_per_tick.as_ref().map_or_else(
         || "not measured".to_owned(),
         |c| {
-            let source = if c.source.as_str().is_empty() {
-                String::new()
-            } else {
-                format!(", by {}", c.source.as_str())
-            };
             let why = if c.why.is_empty() {
                 String::new()
             } else {
                 format!(": {}", c.why)
             };
-            format!("{} (95\u{a0}% CI{source}{why})", plus_minus(c.value, c.ci95))
+            format!("{} (95\u{a0}% CI, by {}{why})", plus_minus(c.value, c.ci95), c.source)
         },
     );
     let id = &m.identity;
