@@ -3,7 +3,7 @@
 //! # Invariants
 //! 1. Entry r of a column's rounds is round r: a column that drops out has no entries after that, and the others go on.
 
-use super::guard::{Guard, Reason};
+use super::guard::{Guard, Rejection};
 use super::probe::Probe;
 use super::samples::{Measurement, VariantSamples};
 use super::stolen::{self, StealInRound};
@@ -197,7 +197,7 @@ impl<'a> Columns<'a> {
     /// Rejects this round's samples at these places of its order.
     fn reject_stolen(&mut self, places: Range<usize>) {
         for &at in &self.order[places] {
-            self.columns[at].samples.reject(self.rounds, Reason::Stolen);
+            self.columns[at].samples.reject(self.rounds, Rejection::Stolen);
         }
     }
 

@@ -103,9 +103,9 @@ fn a_variant_that_fails_keeps_its_rounds_and_the_others_go_on() {
     let m = measured(&mut setup).unwrap();
     let rounds: Vec<usize> = m.columns.iter().map(|c| c.rounds.len()).collect();
     assert_eq!(rounds, [ROUNDS, 6, ROUNDS]);
-    assert_eq!(m.columns[1].rejected[&Reason::Failed], 1);
+    assert_eq!(m.columns[1].rejected[&Rejection::Failed], 1);
     let lost = m.columns[1].rejected_samples.last().unwrap();
-    assert_eq!((lost.round, &lost.sample, lost.reason), (5, &None, Reason::Failed));
+    assert_eq!((lost.round, &lost.sample, lost.reason), (5, &None, Rejection::Failed));
     assert_eq!(m.missing.len(), 1);
     assert_eq!(
         (m.missing[0].variant.as_deref(), &*m.missing[0].why),

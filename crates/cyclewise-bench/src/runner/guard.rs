@@ -30,7 +30,7 @@ const STEAL_TICK_NS: f64 = 1e7;
 
 /// Why a sample was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reason {
+pub enum Rejection {
     /// The scheduler ran another thread on this CPU.
     Preempted,
     /// The thread ended on another CPU.
@@ -43,15 +43,15 @@ pub enum Reason {
     Failed,
 }
 
-impl Reason {
+impl Rejection {
     /// The word the record uses.
     pub fn as_str(self) -> &'static str {
         match self {
-            Reason::Preempted => "preempted",
-            Reason::Migrated => "migrated",
-            Reason::Stolen => "stolen",
-            Reason::Clock => "clock",
-            Reason::Failed => "failed",
+            Rejection::Preempted => "preempted",
+            Rejection::Migrated => "migrated",
+            Rejection::Stolen => "stolen",
+            Rejection::Clock => "clock",
+            Rejection::Failed => "failed",
         }
     }
 }
@@ -120,22 +120,22 @@ impl Guard {
     }
 
     /// What disturbed a sample between `before` and `after`; `None` if nothing did.
-    pub(super) fn disturbance(&self, before: &Account, after: &Account) -> Option<Reason> {
+    pub(super) fn disturbance(&self, before: &Account, after: &Account) -> Option<Rejection> {
         let wall = (after.at.raw_ns - before.at.raw_ns) as f64;
         let counted = after.at.ticks.wrapping_sub(before.at.ticks) as f64 / self.ticks_per_ns;
         if (counted - wall).abs() > JUMP_NS.max(JUMP_SHARE * wall) {
-            return Some(Reason::Clock);
+            return Some(Rejection::Clock);
         }
         match self.kind {
             Guards::ThisThread => {
                 if after.switches != before.switches {
-                    return Some(Reason::Preempted);
+                    return Some(Rejection::Preempted);
                 }
                 if after.cpu != before.cpu {
-                    return Some(Reason::Migrated);
+                    return Some(Rejection::Migrated);
                 }
                 let lost = wall - (after.cpu_ns - before.cpu_ns) as f64;
-                (lost > LOST_NS.max(LOST_SHARE * wall)).then_some(Reason::Stolen)
+                (lost > LOST_NS.max(LOST_SHARE * wall)).then_some(Rejection::Stolen)
             }
             // Of long samples on several CPUs some time is always stolen on a shared host: they are kept with their share.
             Guards::WholeMachine => None,
@@ -177,20 +177,20 @@ mod tests {
     fn each_disturbance_is_named() {
         let judge = |after| guard(Guards::ThisThread).disturbance(&account(0), &after);
         let quiet = account(60_000);
-        assert_eq!(judge(Account { switches: 6, ..quiet }), Some(Reason::Preempted));
-        assert_eq!(judge(Account { cpu: 0, ..quiet }), Some(Reason::Migrated));
+        assert_eq!(judge(Account { switches: 6, ..quiet }), Some(Rejection::Preempted));
+        assert_eq!(judge(Account { cpu: 0, ..quiet }), Some(Rejection::Migrated));
         assert_eq!(
             judge(Account {
                 cpu_ns: 55_000,
                 ..quiet
             }),
-            Some(Reason::Stolen)
+            Some(Rejection::Stolen)
         );
         let jump = Anchor {
             ticks: 160_000,
             raw_ns: 60_000,
         };
-        assert_eq!(judge(Account { at: jump, ..quiet }), Some(Reason::Clock));
+        assert_eq!(judge(Account { at: jump, ..quiet }), Some(Rejection::Clock));
     }
 
     #[test]
@@ -216,7 +216,7 @@ mod tests {
             },
             ..busy
         };
-        assert_eq!(guard.disturbance(&account(0), &jump), Some(Reason::Clock));
+        assert_eq!(guard.disturbance(&account(0), &jump), Some(Rejection::Clock));
     }
 
     #[test]
@@ -242,6 +242,9 @@ mod tests {
         assert!(after.switches > before.switches);
         // If other work disturbed the measurement of the rate, the clocks disagree first.
         let reason = guard.disturbance(&before, &after);
-        assert!(matches!(reason, Some(Reason::Preempted | Reason::Clock)), "{reason:?}");
+        assert!(
+            matches!(reason, Some(Rejection::Preempted | Rejection::Clock)),
+            "{reason:?}"
+        );
     }
 }

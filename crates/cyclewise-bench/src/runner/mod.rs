@@ -27,7 +27,7 @@ pub use cell::{MatrixPlan, Place, Role};
 pub use code_bytes::code_bytes;
 pub use conclude::Heading;
 pub use conclude::{conclude, cycles_per_tick};
-pub use guard::Reason;
+pub use guard::Rejection;
 pub use measure::{Progress, Runner, tick_rate};
 pub use metric_comparison::MetricComparison;
 pub use sampler::{Control, Guards, Loops, MissingVariant, Sample, Sampler, Setup, Shape};

@@ -1,6 +1,6 @@
 //! Samples as they are taken, by variant, and the measurement of a whole setup.
 
-use super::guard::Reason;
+use super::guard::Rejection;
 use super::{Loops, Sample};
 use crate::record::{self, Kind, Missing};
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ pub struct VariantSamples {
     /// One entry a round; `None` if the sample was rejected. Shorter than the others' if the variant dropped out.
     pub rounds: Vec<Option<Sample>>,
     /// The number of rejected samples, by reason.
-    pub rejected: BTreeMap<Reason, usize>,
+    pub rejected: BTreeMap<Rejection, usize>,
     /// The rejected samples, in the order of their rounds.
     pub rejected_samples: Vec<RejectedSample>,
 }
@@ -32,7 +32,7 @@ pub struct RejectedSample {
     /// What it would have been; `None` if sampling failed.
     pub sample: Option<Sample>,
     /// Why.
-    pub reason: Reason,
+    pub reason: Rejection,
 }
 
 impl VariantSamples {
@@ -92,7 +92,7 @@ impl VariantSamples {
         )
     }
 
-    pub(super) fn push(&mut self, sample: Sample, disturbed: Option<Reason>) {
+    pub(super) fn push(&mut self, sample: Sample, disturbed: Option<Rejection>) {
         self.rounds.push(Some(sample));
         if let Some(reason) = disturbed {
             self.reject(self.rounds.len() - 1, reason);
@@ -102,17 +102,17 @@ impl VariantSamples {
     /// Enters that sampling failed in this round.
     pub(super) fn push_failure(&mut self) {
         self.rounds.push(None);
-        self.enter(self.rounds.len() - 1, None, Reason::Failed);
+        self.enter(self.rounds.len() - 1, None, Rejection::Failed);
     }
 
     /// Rejects the sample of `round` afterwards; no effect if it was rejected before.
-    pub(super) fn reject(&mut self, round: usize, reason: Reason) {
+    pub(super) fn reject(&mut self, round: usize, reason: Rejection) {
         if let Some(sample) = self.rounds.get_mut(round).and_then(Option::take) {
             self.enter(round, Some(sample), reason);
         }
     }
 
-    fn enter(&mut self, round: usize, sample: Option<Sample>, reason: Reason) {
+    fn enter(&mut self, round: usize, sample: Option<Sample>, reason: Rejection) {
         *self.rejected.entry(reason).or_default() += 1;
         let at = self.rejected_samples.partition_point(|r| r.round < round);
         self.rejected_samples
@@ -161,7 +161,7 @@ mod tests {
             ..VariantSamples::default()
         };
         column.push(sample(1.0, Some(0.5)), None);
-        column.push(sample(2.0, Some(0.0)), Some(Reason::Preempted));
+        column.push(sample(2.0, Some(0.0)), Some(Rejection::Preempted));
         column.push(sample(3.0, Some(0.25)), None);
         column
     }
@@ -173,9 +173,9 @@ mod tests {
         assert_eq!((batches.iterations, batches.copies), (8, [4, 8, 16]));
         assert_eq!(batches.ticks, [vec![1, 3], vec![2, 6], vec![4, 12]]);
         assert_eq!(column.stolen(), [0.5, 0.25]);
-        column.reject(0, Reason::Stolen);
-        column.reject(0, Reason::Clock);
-        column.reject(7, Reason::Clock);
+        column.reject(0, Rejection::Stolen);
+        column.reject(0, Rejection::Clock);
+        column.reject(7, Rejection::Clock);
         column.push_failure();
         let told: Vec<_> = column
             .rejected_entries()

@@ -5,7 +5,7 @@
 //! refused: a sample that lost far more than the run's others, and a difference that is no larger than what the two
 //! sides' unequal shares explain.
 
-use super::guard::Reason;
+use super::guard::Rejection;
 use super::samples::VariantSamples;
 use crate::record::Variant;
 use crate::stats;
@@ -66,7 +66,7 @@ pub(super) fn reject_far(columns: &mut [&mut VariantSamples]) {
             .filter(|&round| far(&column.rounds[round]))
             .collect();
         for round in rounds {
-            column.reject(round, Reason::Stolen);
+            column.reject(round, Rejection::Stolen);
         }
     }
 }
@@ -139,13 +139,13 @@ mod tests {
         columns[1].rounds[7].as_mut().unwrap().stolen = Some(0.6);
         reject_far(&mut columns.each_mut());
         assert_eq!((columns[0].kept().len(), columns[1].kept().len()), (20, 19));
-        assert_eq!(columns[1].rejected[&Reason::Stolen], 1);
+        assert_eq!(columns[1].rejected[&Rejection::Stolen], 1);
         assert_eq!(
             (
                 columns[1].rejected_samples[0].round,
                 columns[1].rejected_samples[0].reason
             ),
-            (7, Reason::Stolen)
+            (7, Rejection::Stolen)
         );
         // Without shares nothing is rejected.
         let mut unknown = [VariantSamples {

@@ -1,6 +1,6 @@
 //! The runner's promises on samplers with known behaviour, and twins that break a promise and are caught.
 
-use super::guard::Reason;
+use super::guard::Rejection;
 use super::*;
 use crate::error::{Result, Status};
 use crate::record::{Estimator, Machine, Record, State, Tool, Unit, Verdict};
@@ -176,7 +176,7 @@ fn samples_taken_off_the_cpu_are_thrown_away_and_counted() {
     // On a busy machine even the computing subject loses samples, so it has many tries to keep two.
     let mut tries = (0..1_000).map(|_| measure(Guards::ThisThread, &mut sleepy, 1, budget(10, 10, 0.0)).unwrap());
     let kept =
-        |m: &Measurement| m.columns[1].kept().len() >= 2 && m.columns[0].rejected.contains_key(&Reason::Preempted);
+        |m: &Measurement| m.columns[1].kept().len() >= 2 && m.columns[0].rejected.contains_key(&Rejection::Preempted);
     let measured = tries.find(kept).expect("the twin that computes is kept");
     drop(tries);
     assert_eq!(measured.columns[0].rejected.values().sum::<usize>(), 10);
@@ -209,7 +209,7 @@ fn made(lost: usize) -> Measurement {
         VariantSamples {
             name: name.to_string(),
             rounds,
-            rejected: [(Reason::Stolen, 10 * lost)].into(),
+            rejected: [(Rejection::Stolen, 10 * lost)].into(),
             ..VariantSamples::default()
         }
     };

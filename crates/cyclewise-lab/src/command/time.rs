@@ -63,7 +63,7 @@ pub(super) fn time(args: &TimeArgs) -> Result<()> {
     let mut columns = measured.columns.iter();
     end(
         &record.missing,
-        columns.any(|c| c.rejected.contains_key(&runner::Reason::Failed)),
+        columns.any(|c| c.rejected.contains_key(&runner::Rejection::Failed)),
     )
 }
 
