@@ -1,6 +1,5 @@
 //! A doctor's report, read back: the JSON schema `cyclewise.doctor/1`, which `doctor --json` writes.
 
-use super::fleet::Checkup;
 use super::load::check_schema;
 use super::{Identity, Tool};
 use crate::error::{Error, Result};
@@ -29,19 +28,16 @@ pub struct MachineHead {
     pub identity: Identity,
 }
 
-/// A report. Older ones have lines only, and an empty head.
+/// A report.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct Doctor {
     /// Always [`SCHEMA`].
     pub schema: String,
     /// When the machine was examined, RFC 3339.
-    #[serde(default)]
     pub created: String,
     /// The program that wrote it.
-    #[serde(default)]
     pub tool: Tool,
     /// The machine.
-    #[serde(default)]
     pub machine: MachineHead,
     /// The lines, in the report's order.
     pub lines: Vec<Line>,
@@ -60,23 +56,6 @@ pub struct Line {
 
 /// The statuses that a line can have.
 const STATUSES: [&str; 4] = ["ok", "limited", "absent", "unknown"];
-
-impl Doctor {
-    /// What a fleet keeps of the report in `file`; control characters become spaces.
-    pub fn checkup(&self, file: &str) -> Checkup {
-        let clean = |text: &str| text.replace(crate::error::is_control, " ");
-        Checkup {
-            file: file.to_owned(),
-            node: clean(self.machine.identity.node.as_deref().unwrap_or(file)),
-            created: clean(&self.created),
-            lines: self
-                .lines
-                .iter()
-                .map(|l| (clean(&l.name), clean(&l.status), clean(&l.value)))
-                .collect(),
-        }
-    }
-}
 
 /// Parses a report; `name` is its name in errors.
 ///
@@ -119,31 +98,11 @@ mod tests {
         "lines":[{"name":"rseq","status":"absent","value":"no rseq","evidence":"x","consequence":null,"later":1}]}"#;
 
     #[test]
-    fn a_report_is_read_and_a_checkup_made_of_it() {
+    fn a_report_is_read() {
         let doctor = from_str("d.json", HEADED).unwrap();
         assert_eq!(
             (doctor.machine.kernel.as_str(), doctor.tool.version.as_str()),
             ("6.18.0", "0.1.0")
-        );
-        let line = ["rseq", "absent", "no rseq"].map(str::to_owned);
-        let checkup = Checkup {
-            file: "a/d.json".to_owned(),
-            node: "n17".to_owned(),
-            created: "2026-11-23T18:00:00Z".to_owned(),
-            lines: vec![line.into()],
-        };
-        assert_eq!(doctor.checkup("a/d.json"), checkup);
-    }
-
-    #[test]
-    fn an_older_report_has_no_head_and_its_node_is_its_files_name() {
-        let old = r#"{"schema":"cyclewise.doctor/1","lines":[{"name":"cpu","status":"ok","value":"\u001b[2Jv"}]}"#;
-        let doctor = from_str("d.json", old).unwrap();
-        assert_eq!(doctor.machine, MachineHead::default());
-        let checkup = doctor.checkup("d.json");
-        assert_eq!(
-            (checkup.node.as_str(), checkup.lines[0].2.as_str()),
-            ("d.json", " [2Jv")
         );
     }
 
@@ -157,7 +116,7 @@ mod tests {
             (r#"{"schema":"cyclewise.doctor/1"}"#, "does not follow it"),
             (&HEADED.replace("absent", "ab\\nsent"), "unknown status"),
             (
-                r#"{"schema":"cyclewise.doctor/1","lines":[{"name":"a","status":"ok","value":""},{"name":"a","status":"ok","value":""}]}"#,
+                &HEADED.replace("\"lines\":[", r#""lines":[{"name":"rseq","status":"ok","value":""},"#),
                 "two lines",
             ),
         ] {

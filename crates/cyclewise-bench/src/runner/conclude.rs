@@ -5,7 +5,7 @@
 use super::by_state::{Column, mark_linearity};
 use super::neighbour::Neighbour;
 use super::samples::{Measurement, VariantSamples};
-use super::{CORE_CYCLES, Control, Guards, INSTRUCTIONS, Sample, Setup, Shape};
+use super::{CORE_CYCLES, Control, Heading, INSTRUCTIONS, Sample, Setup, Shape};
 use super::{matrix, verdicts};
 use crate::error::{Error, Result};
 use crate::record::{
@@ -17,21 +17,6 @@ use std::collections::BTreeMap;
 
 /// The most rows that a note names.
 const NAMED: usize = 6;
-
-/// The heading of an experiment in the record.
-#[derive(Clone, Copy, Debug)]
-pub struct Heading<'a> {
-    /// The name scripts use.
-    pub name: &'a str,
-    /// The question it answers.
-    pub question: &'a str,
-    /// Where the question comes from.
-    pub source: &'a str,
-    /// The unit of its samples.
-    pub unit: Unit,
-    /// What spoils a sample.
-    pub guards: Guards,
-}
 
 /// Makes the record's experiment from the measurement. Comparisons have no verdict yet: see [`give_verdicts`](verdicts::give_verdicts).
 ///

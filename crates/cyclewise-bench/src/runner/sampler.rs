@@ -1,9 +1,7 @@
-//! The runner's interface to a variant and its experiment.
+//! The runner's interface to a variant.
 
-use super::MatrixPlan;
 use crate::error::Result;
-use crate::record::{Guest, Kind, Variant};
-use std::time::Duration;
+use crate::record::Variant;
 
 /// One way of doing an operation, ready for repeated sampling.
 pub trait Sampler {
@@ -96,50 +94,4 @@ impl Default for Control {
     fn default() -> Self {
         Self::Split(0)
     }
-}
-
-/// A variant that cannot be sampled.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MissingVariant {
-    /// The variant's name.
-    pub name: String,
-    /// Why, and what to do.
-    pub why: String,
-    /// Whether this machine could have measured it.
-    pub possible: bool,
-}
-
-/// What the samplers of an experiment are.
-#[derive(Debug, Default)]
-pub enum Shape {
-    /// Variants.
-    #[default]
-    Variants,
-    /// Cells of a matrix.
-    Matrix(MatrixPlan),
-    /// Variants that this guest of ring 0 runs. There are none if no CPU runs it.
-    Guest(Guest),
-}
-
-/// An experiment made ready for this machine.
-#[derive(Default)]
-pub struct Setup {
-    /// The variants, in the order of the table.
-    pub samplers: Vec<Box<dyn Sampler>>,
-    /// Comparisons: (a, b) as indices of `samplers`; the verdict is on a.
-    pub compare: Vec<(usize, usize)>,
-    /// The A/A control.
-    pub control: Control,
-    /// Notes for the reader: what could not be run, and why.
-    pub notes: Vec<String>,
-    /// Rows that are a chain of latencies or a throughput, by name; a row that is not listed is neither, or not known.
-    pub kinds: &'static [(&'static str, Kind)],
-    /// Variants that are left out.
-    pub missing: Vec<MissingVariant>,
-    /// An error of a sample in the first round ends the measurement: what is measured was named wrongly, most likely.
-    pub first_error_ends: bool,
-    /// What the samplers are.
-    pub shape: Shape,
-    /// Time after which no further round begins, where that is less than the mode's.
-    pub most_time: Option<Duration>,
 }

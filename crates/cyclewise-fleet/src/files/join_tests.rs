@@ -29,7 +29,8 @@ fn fleet(order: &[u64]) -> TempDir {
             put(folder.path(), "torn.json", &text(&record("n1", 3)).as_bytes()[..300]);
         }
         if n == 5 {
-            let report = r#"{"schema":"cyclewise.doctor/1","lines":[{"name":"cpu","status":"ok","value":"v"}]}"#;
+            let report = r#"{"schema":"cyclewise.doctor/1","created":"2026-11-23T18:00:00Z","tool":{"version":"0.1.0","commit":null},"machine":{},
+        "lines":[{"name":"cpu","status":"ok","value":"v"}]}"#;
             put(folder.path(), "doctor/d.json", report.as_bytes());
         }
     }

@@ -85,7 +85,8 @@ fn problems(inventory: &Inventory) -> Vec<(&str, ProblemKind)> {
 fn a_folder_is_read_however_deep_packed_or_not() {
     let one = text(&record("n1", 1));
     let two = packed(&text(&record("n2", 2)));
-    let doctor = r#"{"schema":"cyclewise.doctor/1","lines":[{"name":"cpu","status":"ok","value":"v"}]}"#;
+    let doctor = r#"{"schema":"cyclewise.doctor/1","created":"2026-11-23T18:00:00Z","tool":{"version":"0.1.0","commit":null},"machine":{},
+        "lines":[{"name":"cpu","status":"ok","value":"v"}]}"#;
     let folder = folder(&[
         ("b.json", one.as_bytes()),
         ("a/b/c.json.gz", &two),

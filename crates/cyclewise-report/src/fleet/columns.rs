@@ -9,11 +9,7 @@ use crate::record::fleet::{Member, Problem, ProblemKind};
 use crate::record::fleet_report::{Group, MachineHead};
 use crate::record::{Cgroup, Warning};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::ops::RangeInclusive;
 use std::sync::Arc;
-
-/// The rates that a tick may have: from a counter of 1 MHz to ten times the fastest processor.
-pub(super) const TICKS: RangeInclusive<f64> = 1e6..=1e11;
 
 /// What is known of a machine besides its figures.
 #[derive(Clone, Debug, Default)]

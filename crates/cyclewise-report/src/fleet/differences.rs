@@ -24,7 +24,7 @@ const ALL_PAIRS: usize = 8;
 const MOST_PAIRS: usize = 200;
 
 /// What was found.
-pub(super) struct Found {
+pub(super) struct FoundDifferences {
     pub differences: Vec<Difference>,
     pub pairs: Vec<Pair>,
     pub notes: Vec<String>,
@@ -38,7 +38,7 @@ struct Compared {
 }
 
 /// Compares the groups in the headline rows of `rows`.
-pub(super) fn compare(rows: &[Row], fleet: &Fleet, rate: f64) -> Found {
+pub(super) fn compare(rows: &[Row], fleet: &Fleet, rate: f64) -> FoundDifferences {
     let headlines: Vec<&Row> = rows.iter().filter(|row| row.spread.headline).collect();
     let means: Vec<Vec<Option<Trimmed>>> = headlines.iter().map(|row| means(row, fleet.groups.len())).collect();
     let usable = |group: usize| means.iter().any(|row| row[group].is_some());
@@ -95,7 +95,7 @@ pub(super) fn compare(rows: &[Row], fleet: &Fleet, rate: f64) -> Found {
         .filter(|(i, _)| !usable(*i))
         .map(|(_, g)| g.name.as_str())
         .collect();
-    Found {
+    FoundDifferences {
         differences,
         notes: notes(&small, fleet.groups.len(), left_out),
         pairs,

@@ -1,7 +1,7 @@
 //! What else is known of a machine that is not like its group, in a few words each.
 
 use super::columns::Fleet;
-use super::outliers::distance;
+use super::distance::distance;
 use super::row::Row;
 use super::words;
 use crate::number;

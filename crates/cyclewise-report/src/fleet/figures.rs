@@ -1,13 +1,16 @@
 //! The figures of all records in columns, filled while records are read: the rows of a fleet of 20 000 machines are held once,
 //! and those of a record go with its text.
 
-use super::columns::TICKS;
-use super::row::bounds_of_runs;
 use crate::record::fleet::{Member, Row};
 use crate::record::fleet_report::MachineValue;
 use crate::record::{Unit, bounds};
+use crate::stats;
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The rates that a tick may have: from a counter of 1 MHz to ten times the fastest processor.
+const TICKS: RangeInclusive<f64> = 1e6..=1e11;
 
 /// The figures of one row.
 pub struct Column {
@@ -207,6 +210,11 @@ impl Column {
         }
         self.runs = runs;
     }
+}
+
+/// The interval of a figure over runs; NaN where it is not known.
+fn bounds_of_runs(runs: &[f64]) -> [f64; 2] {
+    stats::between_runs(runs).map_or([f64::NAN; 2], |between| bounds(between.ci95))
 }
 
 /// The middle of the sorted figures of a machine's runs; of the two in the middle their geometric mean.

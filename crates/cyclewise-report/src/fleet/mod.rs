@@ -7,6 +7,7 @@
 mod analyse;
 mod columns;
 mod differences;
+mod distance;
 mod evidence;
 mod features;
 pub mod figures;

@@ -8,24 +8,19 @@
 //! untested.
 
 use super::columns::Fleet;
+use super::distance::{FEWEST, can_tell, distance};
 use super::evidence;
-use super::row::{GroupFit, ModeFit, Row};
+use super::row::{ModeFit, Row};
 use super::words;
 use crate::number;
 use crate::record::fleet_report::{Distance, Outlier, Search};
 use crate::stats::{self, FAR, NEAR, Prior, Tail};
-
-/// The fewest machines of a group, or of a mode, in which one can be found.
-pub(super) const FEWEST: usize = 5;
 
 /// Rows of at least this many machines show their own tails, with two standard errors' certainty of what matters.
 const OWN_TAIL: usize = 10_000;
 
 /// The least distance from the group's median of a machine that is named.
 pub(super) const LEAST_APART: f64 = 0.02;
-
-/// The least share of a mode that belongs to it.
-const LEAST_BELONGING: f64 = 0.8;
 
 /// A run is beyond its group at this many of its standard deviations.
 const BEYOND: f64 = 3.0;
@@ -37,14 +32,14 @@ const MOST_NOTES: usize = 10;
 const MOST_NAMES: usize = 10;
 
 /// What was found.
-pub(super) struct Found {
+pub(super) struct FoundOutliers {
     pub outliers: Vec<Outlier>,
     pub search: Search,
     pub notes: Vec<String>,
 }
 
 /// Tests every machine in every headline row of `rows`, and puts the distances in these.
-pub(super) fn search(rows: &mut [Row], fleet: &Fleet, rate: f64) -> Found {
+pub(super) fn search(rows: &mut [Row], fleet: &Fleet, rate: f64) -> FoundOutliers {
     let mut tested = vec![false; fleet.machines.len()];
     let mut tests: Vec<(usize, usize)> = Vec::new();
     let mut p = Vec::new();
@@ -76,7 +71,7 @@ pub(super) fn search(rows: &mut [Row], fleet: &Fleet, rate: f64) -> Found {
         .map(|&(place, i)| outlier(&rows[place], i, rows, fleet))
         .collect();
     sort(&mut outliers);
-    Found {
+    FoundOutliers {
         outliers,
         search: Search {
             tests: tests.len(),
@@ -148,33 +143,6 @@ fn distances(far: &[Option<(f64, f64)>], pooled: &Counts) -> Vec<Distance> {
     known.collect()
 }
 
-/// How far a machine is from its group, in standard deviations, and their degrees of freedom; `None` if that cannot be said.
-pub(super) fn distance(group: &GroupFit, log: f64, runs: &[f64], prior: Option<&Prior>) -> Option<(f64, f64)> {
-    let mode = group.mode(log);
-    let fit = mode.fit.as_ref().filter(|_| can_tell(mode))?;
-    let extra = group.run_spread.map_or(0.0, |spread| spread.extra(runs));
-    let by_median = fit.distance(log, log, extra, prior);
-    let nearest = group
-        .run_spread
-        .and_then(|spread| Some((nearest(runs, mode.median)?, spread.extra_of_one(runs)?)));
-    // A machine whose runs disagree may be beyond its group in all of them.
-    let by_nearest = nearest.map(|(run, extra)| fit.distance(run, log, extra, prior));
-    by_nearest
-        .filter(|far| far.0.abs() > by_median.0.abs())
-        .or(Some(by_median))
-}
-
-/// The run nearest to `centre`, if all are on one side of it.
-fn nearest(runs: &[f64], centre: f64) -> Option<f64> {
-    let least = runs.iter().copied().reduce(f64::min)?;
-    let most = runs.iter().copied().reduce(f64::max)?;
-    match () {
-        () if least > centre => Some(least),
-        () if most < centre => Some(most),
-        () => None,
-    }
-}
-
 /// What the groups of a row say of each other's spread.
 fn prior(row: &Row) -> Option<Prior> {
     let modes = row
@@ -184,14 +152,6 @@ fn prior(row: &Row) -> Option<Prior> {
         .filter(|mode| can_tell(mode));
     let variances: Vec<(f64, f64)> = modes.filter_map(|mode| mode.fit).map(|fit| fit.variance()).collect();
     Prior::of(&variances)
-}
-
-/// Whether a mode has a centre that machines can be far from.
-fn can_tell(mode: &ModeFit) -> bool {
-    mode.machines >= FEWEST
-        && mode
-            .fit
-            .is_some_and(|fit| fit.kept as f64 >= LEAST_BELONGING * fit.n as f64)
 }
 
 /// How many distances there are, and how many of them are in the tails.

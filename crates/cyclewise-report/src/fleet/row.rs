@@ -2,7 +2,6 @@
 
 use super::columns::Fleet;
 use super::figures::Column;
-use crate::record::bounds;
 use crate::record::fleet_report::{GroupSpread, MachineValue, RowSpread};
 use crate::stats::{self, LEAST_SHARE, Machines, Robust, RunSpread};
 
@@ -189,9 +188,4 @@ fn spread(group: usize, sorted: &[f64], range: [f64; 2]) -> GroupSpread {
 
 fn median(sorted: &[f64]) -> f64 {
     stats::middle(sorted).unwrap_or(f64::NAN)
-}
-
-/// The interval of a figure over runs; NaN where it is not known.
-pub(super) fn bounds_of_runs(runs: &[f64]) -> [f64; 2] {
-    stats::between_runs(runs).map_or([f64::NAN; 2], |between| bounds(between.ci95))
 }

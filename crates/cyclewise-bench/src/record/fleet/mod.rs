@@ -3,6 +3,7 @@
 //! The first line is the [`Head`]; each further line is a [`Member`] or a [`Checkup`]. Lines are sorted, and nothing in them
 //! depends on when or in which order the files were read, so the same folder gives the same bytes.
 
+mod checkup;
 pub mod digest;
 mod document;
 pub mod lines;
@@ -11,6 +12,7 @@ mod names;
 mod of_record;
 pub mod skim;
 
+pub use checkup::Checkup;
 pub use document::Document;
 pub use names::Names;
 
@@ -134,18 +136,4 @@ pub struct Row {
     /// The figure of each run; empty if there was one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<f64>,
-}
-
-/// A doctor's report of one node.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Checkup {
-    /// The file below the folder.
-    pub file: String,
-    /// The node's name; the file's name if the report does not say it.
-    pub node: String,
-    /// When the node was examined, RFC 3339; empty in reports of older versions.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub created: String,
-    /// Name, status and value of each line.
-    pub lines: Vec<(String, String, String)>,
 }

@@ -1,0 +1,19 @@
+//! The heading of an experiment.
+
+use super::Guards;
+use crate::record::Unit;
+
+/// The heading of an experiment in the record.
+#[derive(Clone, Copy, Debug)]
+pub struct Heading<'a> {
+    /// The name scripts use.
+    pub name: &'a str,
+    /// The question it answers.
+    pub question: &'a str,
+    /// Where the question comes from.
+    pub source: &'a str,
+    /// The unit of its samples.
+    pub unit: Unit,
+    /// What spoils a sample.
+    pub guards: Guards,
+}

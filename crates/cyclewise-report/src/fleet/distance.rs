@@ -1,0 +1,45 @@
+//! How far a machine is from its group.
+
+use super::row::{GroupFit, ModeFit};
+use crate::stats::Prior;
+
+/// The fewest machines of a group, or of a mode, in which one can be found.
+pub(super) const FEWEST: usize = 5;
+
+/// The least share of a mode that belongs to it.
+const LEAST_BELONGING: f64 = 0.8;
+
+/// How far a machine is from its group, in standard deviations, and their degrees of freedom; `None` if that cannot be said.
+pub(super) fn distance(group: &GroupFit, log: f64, runs: &[f64], prior: Option<&Prior>) -> Option<(f64, f64)> {
+    let mode = group.mode(log);
+    let fit = mode.fit.as_ref().filter(|_| can_tell(mode))?;
+    let extra = group.run_spread.map_or(0.0, |spread| spread.extra(runs));
+    let by_median = fit.distance(log, log, extra, prior);
+    let nearest = group
+        .run_spread
+        .and_then(|spread| Some((nearest(runs, mode.median)?, spread.extra_of_one(runs)?)));
+    // A machine whose runs disagree may be beyond its group in all of them.
+    let by_nearest = nearest.map(|(run, extra)| fit.distance(run, log, extra, prior));
+    by_nearest
+        .filter(|far| far.0.abs() > by_median.0.abs())
+        .or(Some(by_median))
+}
+
+/// The run nearest to `centre`, if all are on one side of it.
+fn nearest(runs: &[f64], centre: f64) -> Option<f64> {
+    let least = runs.iter().copied().reduce(f64::min)?;
+    let most = runs.iter().copied().reduce(f64::max)?;
+    match () {
+        () if least > centre => Some(least),
+        () if most < centre => Some(most),
+        () => None,
+    }
+}
+
+/// Whether a mode has a centre that machines can be far from.
+pub(super) fn can_tell(mode: &ModeFit) -> bool {
+    mode.machines >= FEWEST
+        && mode
+            .fit
+            .is_some_and(|fit| fit.kept as f64 >= LEAST_BELONGING * fit.n as f64)
+}
