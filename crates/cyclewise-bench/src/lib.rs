@@ -8,14 +8,18 @@
 #[macro_use]
 mod words;
 
+pub mod answer;
 pub mod arch;
 pub mod error;
+pub mod export;
+pub mod files;
 pub mod machine;
 #[cfg(test)]
 #[path = "../../../fuzz/mangle.rs"]
 mod mangle;
 #[cfg(test)]
 mod mangled;
+pub mod number;
 pub mod record;
 pub mod runner;
 pub mod stats;

@@ -9,6 +9,6 @@ pub mod export;
 pub mod files;
 pub mod fleet;
 pub mod limits;
-pub mod number;
 
+pub use cyclewise_bench::number;
 use cyclewise_bench::{error, record, stats, sys};

@@ -24,6 +24,7 @@ pub use cpu_topology::{CpuTopology, cores_first, cpu_topology};
 pub use cpuid::Cpuid;
 pub use cpuinfo::CpuInfo;
 pub use fingerprint::fingerprint;
+#[cfg(feature = "fleet")]
 pub use identity::{Key, Secrets};
 pub use idle::{IdlestCpu, idlest_cpu};
 pub use steal::StealWatch;

@@ -1,7 +1,7 @@
 //! Microbenchmarks: operations of a few instructions, as samplers that measure them by a [slope](super::slope).
 
 use super::probe::Probe;
-use super::slope::{Slope, iterations};
+use super::slope::{Slope, iterations, ticks};
 use super::{Sampler, timer};
 use crate::arch::{Arena, Body, Length, opaque};
 use crate::sys::perf::Group;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Calls of a closure in an iteration of the shortest loop.
-const CALLS: u32 = 4;
+pub(crate) const CALLS: u32 = 4;
 
 /// Makes the microbenchmarks of one experiment, which share memory, counters and batch length.
 pub struct Bench {
@@ -74,11 +74,7 @@ impl Bench {
         bytes: Option<u32>,
         mut call: impl FnMut() + 'static,
     ) -> Box<dyn Sampler> {
-        let run = move |length, n| match length {
-            Length::Once => four_calls(n, &mut call),
-            Length::Twice => eight_calls(n, &mut call),
-            Length::FourTimes => sixteen_calls(n, &mut call),
-        };
+        let run = move |length, n| calls(length, n, &mut call);
         self.microbenchmark(name, CALLS * operations, bytes, run)
     }
 
@@ -89,11 +85,45 @@ impl Bench {
         code_bytes: Option<u32>,
         mut run: impl FnMut(Length, u64) + 'static,
     ) -> Box<dyn Sampler> {
+        let mut timed = move |length, n| ticks(|| run(length, n));
         // One batch length for each name: an A/A comparison must run the same number of iterations.
-        let iterations = *self
-            .iterations
-            .entry(name)
-            .or_insert_with(|| iterations(&mut run, self.shortest_batch));
+        let iterations = match self.iterations.get(name) {
+            Some(known) => *known,
+            None => self.iterations(&mut timed),
+        };
+        self.iterations.insert(name, iterations);
+        let counters = self.counters.clone();
+        self.slope(name.to_string(), copies, code_bytes, counters, iterations, timed)
+    }
+
+    /// The iterations of the shortest loop that are long enough for this machine's counter. `run` returns its ticks.
+    pub fn iterations(&self, run: &mut impl FnMut(Length, u64) -> u64) -> u64 {
+        iterations(run, self.shortest_batch)
+    }
+
+    /// A function of a user, whose batches stamp themselves: what they prepare is not timed. `counted`: nor is there
+    /// anything to prepare, so that the PMU may count around them.
+    pub fn of_batches<'a>(
+        &mut self,
+        name: String,
+        copies: u32,
+        counted: bool,
+        iterations: u64,
+        run: impl FnMut(Length, u64) -> u64 + 'a,
+    ) -> Box<dyn Sampler + 'a> {
+        let counters = self.counters.clone().filter(|_| counted);
+        self.slope(name, copies, None, counters, iterations, run)
+    }
+
+    fn slope<'a>(
+        &mut self,
+        name: String,
+        copies: u32,
+        code_bytes: Option<u32>,
+        counters: Option<Rc<Group>>,
+        iterations: u64,
+        run: impl FnMut(Length, u64) -> u64 + 'a,
+    ) -> Box<dyn Sampler + 'a> {
         self.seed += 1;
         Box::new(Slope {
             name,
@@ -102,7 +132,7 @@ impl Bench {
             run,
             iterations,
             probe: self.probe,
-            counters: self.counters.clone(),
+            counters,
             order: Xoshiro256PlusPlus::seed_from_u64(self.seed),
         })
     }
@@ -111,6 +141,16 @@ impl Bench {
 impl Default for Bench {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+/// `n` iterations of the loop of this length: of four, eight or sixteen calls.
+#[inline(always)]
+pub(crate) fn calls(length: Length, n: u64, call: &mut impl FnMut()) {
+    match length {
+        Length::Once => four_calls(n, call),
+        Length::Twice => eight_calls(n, call),
+        Length::FourTimes => sixteen_calls(n, call),
     }
 }
 

@@ -7,7 +7,7 @@ use super::guard::{Guard, Rejection};
 use super::probe::Probe;
 use super::samples::{Measurement, VariantSamples};
 use super::stolen::{self, StealInRound};
-use super::{Bench, Budget, Control, Guards, Heading, Sample, Sampler, Setup};
+use super::{Bench, Budget, Control, Guards, Heading, Sample, Sampler, SetupOf};
 use crate::arch::entry;
 use crate::error::{Error, Result};
 use crate::record::{Missing, Unit};
@@ -69,8 +69,8 @@ impl Column {
 }
 
 /// The columns of a measurement in progress.
-pub(super) struct Columns<'a> {
-    samplers: &'a mut [Box<dyn Sampler>],
+pub(super) struct Columns<'a, 's> {
+    samplers: &'a mut [Box<dyn Sampler + 's>],
     add_chain: Option<Box<dyn Sampler>>,
     columns: Vec<Column>,
     order: Vec<usize>,
@@ -81,9 +81,9 @@ pub(super) struct Columns<'a> {
     rounds: usize,
 }
 
-impl<'a> Columns<'a> {
+impl<'a, 's> Columns<'a, 's> {
     /// The columns of `setup`. `alone`: its samples are of one pinned thread.
-    pub(super) fn new(setup: &'a mut Setup, alone: bool) -> Self {
+    pub(super) fn new(setup: &'a mut SetupOf<'s>, alone: bool) -> Self {
         let kinds = setup.kinds;
         let named = |subject: &dyn Sampler| VariantSamples {
             name: subject.name().to_string(),

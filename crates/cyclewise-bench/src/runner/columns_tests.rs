@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::record::Experiment;
-use crate::runner::{MissingVariant, Progress, Runner, conclude, tick_rate};
+use crate::runner::{MissingVariant, Progress, Runner, Setup, conclude, tick_rate};
 use std::time::Duration;
 
 struct Silent;

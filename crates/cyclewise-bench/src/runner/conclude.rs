@@ -5,7 +5,7 @@
 use super::by_state::{Column, mark_linearity};
 use super::neighbour::Neighbour;
 use super::samples::{Measurement, VariantSamples};
-use super::{CORE_CYCLES, Control, Heading, INSTRUCTIONS, Sample, Setup, Shape};
+use super::{CORE_CYCLES, Control, Heading, INSTRUCTIONS, Sample, SetupOf, Shape};
 use super::{matrix, verdicts};
 use crate::error::{Error, Result};
 use crate::record::{
@@ -22,7 +22,7 @@ const NAMED: usize = 6;
 ///
 /// # Errors
 /// Exit 3 if no variant kept two samples.
-pub fn conclude(heading: Heading<'_>, setup: &Setup, measured: &Measurement, seed: u64) -> Result<Experiment> {
+pub fn conclude(heading: Heading<'_>, setup: &SetupOf<'_>, measured: &Measurement, seed: u64) -> Result<Experiment> {
     let guest = match &setup.shape {
         Shape::Matrix(plan) => return Ok(matrix::conclude(heading, setup, plan, measured)),
         Shape::Guest(guest) if setup.samplers.is_empty() => return Ok(without_costs(heading, setup, guest)),
@@ -74,7 +74,7 @@ pub fn conclude(heading: Heading<'_>, setup: &Setup, measured: &Measurement, see
 }
 
 /// What an experiment has whose instructions an emulator ran: what they did, and no row with a cost.
-fn without_costs(heading: Heading<'_>, setup: &Setup, guest: &Guest) -> Experiment {
+fn without_costs(heading: Heading<'_>, setup: &SetupOf<'_>, guest: &Guest) -> Experiment {
     Experiment {
         name: heading.name.to_string(),
         question: heading.question.to_string(),
@@ -293,7 +293,7 @@ fn control(
 }
 
 /// What is missing, and the comparisons that fall with it.
-fn incomplete(setup: &Setup, measured: &Measurement) -> Vec<String> {
+fn incomplete(setup: &SetupOf<'_>, measured: &Measurement) -> Vec<String> {
     let mut notes = Vec::new();
     // What a setup has left out has its own notes.
     for missing in measured.missing.iter().skip(setup.missing.len()) {
@@ -321,7 +321,7 @@ fn incomplete(setup: &Setup, measured: &Measurement) -> Vec<String> {
 }
 
 /// The comparisons that have samples and no ratio.
-fn no_ratio_note(setup: &Setup, measured: &Measurement, comparisons: &[Comparison]) -> Option<String> {
+fn no_ratio_note(setup: &SetupOf<'_>, measured: &Measurement, comparisons: &[Comparison]) -> Option<String> {
     let kept = |i: usize| measured.columns[i].kept().len() >= 2;
     let name = |i: usize| &*measured.columns[i].name;
     let made = |a: usize, b: usize| comparisons.iter().any(|c| c.a == name(a) && c.b == name(b));

@@ -9,7 +9,7 @@
 use super::cell::{Place, Role};
 use super::neighbour::Neighbour;
 use super::samples::{Measurement, VariantSamples};
-use super::{Heading, MatrixPlan, Setup};
+use super::{Heading, MatrixPlan, SetupOf};
 use crate::record::matrix::{Added, Cell, Matrix, ticks_text};
 use crate::record::{Body, Experiment, Figure, Level, State};
 use crate::stats::{self, Median};
@@ -21,7 +21,12 @@ const STATES: [State; 3] = [State::Quiet, State::Busy, State::All];
 type Samples = Vec<Option<(f64, State)>>;
 
 /// The experiment of a setup of cells.
-pub(super) fn conclude(heading: Heading<'_>, setup: &Setup, plan: &MatrixPlan, measured: &Measurement) -> Experiment {
+pub(super) fn conclude(
+    heading: Heading<'_>,
+    setup: &SetupOf<'_>,
+    plan: &MatrixPlan,
+    measured: &Measurement,
+) -> Experiment {
     let neighbour = Neighbour::of(measured);
     let columns: Vec<Samples> = measured.columns.iter().map(|c| samples(c, &neighbour)).collect();
     let rounds = columns.iter().map(Vec::len).max().unwrap_or(0);
@@ -265,7 +270,7 @@ mod tests {
             unit: Unit::TicksPerOp,
             guards: Guards::ThisThread,
         };
-        conclude(heading, &Setup::default(), &plan, &measured)
+        conclude(heading, &SetupOf::default(), &plan, &measured)
     }
 
     /// Noise of a hundredth of a tick, another at each place and in each round.

@@ -14,7 +14,7 @@ use super::columns::{Columns, SPREAD};
 use super::guard::Guard;
 use super::samples::Measurement;
 use super::timer::Anchor;
-use super::{Budget, Guards, Heading, Setup, Shape};
+use super::{Budget, Guards, Heading, SetupOf, Shape};
 use crate::error::{Error, Result};
 use crate::record::{Missing, Unit};
 use crate::sys::interrupt;
@@ -58,7 +58,7 @@ impl Runner<'_> {
     /// # Errors
     /// The first error of a sampler if no variant could be sampled often enough, if it spoils the others, or if it is of
     /// the first round and the setup says so; an error if SIGINT has ended the run before there were a few rounds.
-    pub fn measure(&self, heading: Heading<'_>, setup: &mut Setup, budget: Budget) -> Result<Measurement> {
+    pub fn measure(&self, heading: Heading<'_>, setup: &mut SetupOf<'_>, budget: Budget) -> Result<Measurement> {
         let ticks = heading.unit == Unit::TicksPerOp;
         let alone = heading.guards == Guards::ThisThread;
         let first_error_ends = setup.first_error_ends;
@@ -122,7 +122,7 @@ impl Runner<'_> {
 }
 
 /// What the setup has left out.
-fn left_out(heading: Heading<'_>, setup: &Setup) -> Vec<Missing> {
+fn left_out(heading: Heading<'_>, setup: &SetupOf<'_>) -> Vec<Missing> {
     let missing = setup.missing.iter().map(|m| Missing {
         experiment: heading.name.to_string(),
         variant: Some(m.name.clone()),

@@ -1,5 +1,6 @@
 //! The measuring loop: variants interleaved in seeded random order, guarded, until they are precise enough.
 
+pub mod barrier;
 mod bench;
 mod budget;
 mod by_state;
@@ -7,6 +8,8 @@ mod cell;
 mod code_bytes;
 mod columns;
 mod conclude;
+mod cpu_choice;
+pub mod crowd;
 mod guard;
 mod heading;
 mod matrix;
@@ -16,6 +19,7 @@ mod neighbour;
 mod probe;
 mod sampler;
 mod samples;
+mod session;
 mod setup;
 mod slope;
 mod stolen;
@@ -28,13 +32,15 @@ pub use cell::CellBench;
 pub use cell::{MatrixPlan, Place, Role};
 pub use code_bytes::code_bytes;
 pub use conclude::{conclude, cycles_per_tick};
+pub use cpu_choice::CpuChoice;
 pub use guard::Rejection;
 pub use heading::Heading;
 pub use measure::{Progress, Runner, tick_rate};
 pub use metric_comparison::MetricComparison;
 pub use sampler::{Control, Guards, Loops, Sample, Sampler};
 pub use samples::{Measurement, RejectedSample, VariantSamples};
-pub use setup::{MissingVariant, Setup, Shape};
+pub use session::{Session, command_line};
+pub use setup::{MissingVariant, Setup, SetupOf, Shape};
 pub use verdicts::{give_verdicts, give_verdicts_by};
 
 /// The metric under which a sample carries the PMU's core cycles per operation.

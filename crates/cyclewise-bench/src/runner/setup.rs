@@ -27,11 +27,14 @@ pub enum Shape {
     Guest(Guest),
 }
 
-/// An experiment made ready for this machine.
+/// An experiment whose variants borrow nothing.
+pub type Setup = SetupOf<'static>;
+
+/// An experiment made ready for this machine. Its variants may borrow, as a function that is benchmarked does.
 #[derive(Default)]
-pub struct Setup {
+pub struct SetupOf<'a> {
     /// The variants, in the order of the table.
-    pub samplers: Vec<Box<dyn Sampler>>,
+    pub samplers: Vec<Box<dyn Sampler + 'a>>,
     /// Comparisons: (a, b) as indices of `samplers`; the verdict is on a.
     pub compare: Vec<(usize, usize)>,
     /// The A/A control.

@@ -28,12 +28,12 @@ pub(super) const BATCHES: usize = 5;
 
 /// A row of copies in loops.
 pub(super) struct Slope<F> {
-    pub(super) name: &'static str,
+    pub(super) name: String,
     /// Copies in an iteration of the shortest loop; zero if the slope is over iterations.
     pub(super) copies: u32,
     /// Bytes of one copy, if known.
     pub(super) code_bytes: Option<u32>,
-    /// Runs a number of iterations of a loop.
+    /// Runs a number of iterations of a loop, and returns the ticks between the stamps around them.
     pub(super) run: F,
     pub(super) iterations: u64,
     pub(super) probe: Probe,
@@ -52,11 +52,11 @@ struct Batch {
 ///
 /// A power of two, so that another run finds the same: the cost of some instructions depends on the batch length (LOCK INC
 /// on Zen 4 by 2 %, in two modes), and an exact length would differ from run to run.
-pub(super) fn iterations(run: &mut impl FnMut(Length, u64), shortest_batch: f64) -> u64 {
+pub(super) fn iterations(run: &mut impl FnMut(Length, u64) -> u64, shortest_batch: f64) -> u64 {
     let mut n = 1u64;
     loop {
         // The quicker of two: the first may fault pages in.
-        let ticks = (0..2).map(|_| ticks(|| run(Length::Once, n))).min().unwrap_or(0) as f64;
+        let ticks = (0..2).map(|_| run(Length::Once, n)).min().unwrap_or(0) as f64;
         if ticks >= shortest_batch || n >= 1 << 40 {
             return n;
         }
@@ -64,8 +64,9 @@ pub(super) fn iterations(run: &mut impl FnMut(Length, u64), shortest_batch: f64)
     }
 }
 
+/// The ticks that `run` takes, by serialized stamps around it.
 #[inline(always)]
-fn ticks(run: impl FnOnce()) -> u64 {
+pub(crate) fn ticks(run: impl FnOnce()) -> u64 {
     let start = stamp::start();
     run();
     stamp::stop() - start
@@ -85,7 +86,7 @@ fn slope(medians: [u64; 3], Loops { iterations, copies }: Loops) -> f64 {
     (medians[2] as f64 - medians[0] as f64) / (3 * units) as f64
 }
 
-impl<F: FnMut(Length, u64)> Slope<F> {
+impl<F: FnMut(Length, u64) -> u64> Slope<F> {
     fn loops(&self) -> Loops {
         Loops {
             iterations: self.iterations,
@@ -97,8 +98,8 @@ impl<F: FnMut(Length, u64)> Slope<F> {
         let n = self.iterations;
         let before = self.read()?;
         let ticks = match self.copies {
-            0 => ticks(|| (self.run)(Length::Once, u64::from(length.times()) * n)),
-            _ => ticks(|| (self.run)(length, n)),
+            0 => (self.run)(Length::Once, u64::from(length.times()) * n),
+            _ => (self.run)(length, n),
         };
         let after = self.read()?;
         Ok(Batch {
@@ -121,9 +122,9 @@ impl<F: FnMut(Length, u64)> Slope<F> {
     }
 }
 
-impl<F: FnMut(Length, u64)> Sampler for Slope<F> {
+impl<F: FnMut(Length, u64) -> u64> Sampler for Slope<F> {
     fn name(&self) -> &str {
-        self.name
+        &self.name
     }
 
     fn code_bytes(&self) -> Option<u32> {

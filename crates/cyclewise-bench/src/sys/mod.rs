@@ -4,6 +4,7 @@ pub mod affinity;
 pub mod clock;
 pub mod errno;
 pub mod file_size;
+pub mod futex;
 pub mod interrupt;
 pub mod ioctl;
 pub mod limits;

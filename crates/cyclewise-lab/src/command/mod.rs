@@ -4,7 +4,6 @@ mod anonymous;
 mod cli;
 mod compare;
 mod completions;
-mod cpu_choice;
 mod doctor;
 mod limits;
 mod list;
@@ -16,7 +15,6 @@ mod report;
 mod run;
 mod run_once;
 mod runs;
-mod session;
 mod time;
 mod verify;
 

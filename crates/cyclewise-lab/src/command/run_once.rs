@@ -1,12 +1,12 @@
 //! The experiments of one run, one after the other in this process.
 
 use super::cli::RunArgs;
-use super::cpu_choice::CpuChoice;
 use super::missing;
-use super::session::Session;
 use crate::error::{Error, Result};
 use crate::experiment::{Definition, Mode, Options};
 use crate::record::{Experiment, Missing, Record};
+use crate::runner::CpuChoice;
+use crate::runner::Session;
 use crate::runner::{self, Budget, Guards, Measurement, Runner};
 use crate::sys::interrupt;
 use cyclewise_report::files::progress::Reporter;

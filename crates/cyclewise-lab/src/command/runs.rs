@@ -6,7 +6,6 @@
 
 use super::cli::{Common, RunArgs};
 use super::missing;
-use super::session;
 use crate::compare;
 use crate::error::{Error, Result};
 use crate::experiment::Definition;
@@ -62,7 +61,7 @@ pub(super) fn measure(args: &RunArgs, chosen: &[&Definition]) -> Result<Record> 
         )));
     };
     joined.seed = args.common.seed;
-    joined.command = session::command_line();
+    joined.command = crate::runner::command_line();
     joined.missing.extend(missing);
     Ok(joined)
 }

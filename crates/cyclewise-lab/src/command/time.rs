@@ -2,13 +2,13 @@
 
 use super::anonymous;
 use super::cli::TimeArgs;
-use super::cpu_choice::CpuChoice;
 use super::record_files;
-use super::session::Session;
 use crate::error::{Error, Result};
 use crate::experiment::time::{self, TimeOptions};
 use crate::export;
 use crate::record::{Missing, Unit};
+use crate::runner::CpuChoice;
+use crate::runner::Session;
 use crate::runner::{self, Budget, Guards, Heading, Runner};
 use cyclewise_report::files::output;
 use cyclewise_report::files::progress::Reporter;

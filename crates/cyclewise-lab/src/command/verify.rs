@@ -1,7 +1,7 @@
 //! `cyclewise verify`: checks the project's guarantees on this machine.
 
 use super::cli::{VerifyArgs, What};
-use super::cpu_choice::CpuChoice;
+use crate::runner::CpuChoice;
 use cyclewise_report::files::output;
 
 use crate::error::{Error, Result};

@@ -2,11 +2,9 @@
 
 mod arc;
 mod atomics;
-mod barrier;
 mod c_rows;
 mod clock;
 pub(crate) mod core_to_core;
-mod crowd;
 pub(crate) mod elided;
 pub mod hackbench;
 mod in_context;

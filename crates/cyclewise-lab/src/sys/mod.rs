@@ -5,7 +5,6 @@ pub mod channel;
 pub(crate) mod creation;
 mod dlsym;
 pub(crate) mod file;
-pub(crate) mod futex;
 pub(crate) mod kvm;
 pub(crate) mod membarrier;
 pub(crate) mod percpu;

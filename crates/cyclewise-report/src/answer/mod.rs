@@ -6,14 +6,11 @@
 //!    neighbour is called that.
 //! 3. No sentence is about one CPU or machine by name, and none is written in advance.
 
-mod finding;
 mod in_context;
 mod run;
-mod summary;
 mod topics;
 
-pub use finding::Finding;
-pub use summary::summary;
+pub use cyclewise_bench::answer::{Finding, summary};
 pub use topics::{IN_CONTEXT, WIDTHS};
 
 use crate::record::{Experiment, Record};

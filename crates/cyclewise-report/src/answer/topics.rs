@@ -1,6 +1,6 @@
 //! Sentences about what was measured, by topic. Each names the rows that it rests on.
 
-use super::finding::Finding;
+use super::Finding;
 use super::in_context::{self, Row};
 use super::{fitting, listed};
 use crate::number::brief;
@@ -249,8 +249,8 @@ fn commands(record: &Record) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::finding::tests::comparison;
     use super::*;
+    use cyclewise_bench::answer::made_up::comparison;
 
     #[test]
     fn a_matrix_without_the_rows_back_to_back_makes_no_sentence() {

@@ -1,39 +1,8 @@
 //! JSON: records, comparisons, lists.
 
-use crate::error::{Error, Result};
-use crate::record::Record;
 use crate::record::fleet_report::FleetReport;
-use serde::Serialize;
+pub use cyclewise_bench::export::json::*;
 use std::io::{self, Write};
-
-/// A record, in one line.
-///
-/// # Errors
-/// Never for a measured record.
-pub fn record(record: &Record) -> Result<String> {
-    // Indented raw samples would be most of the file.
-    let mut text = serde_json::to_string(record).map_err(failed)?;
-    text.push('\n');
-    Ok(text)
-}
-
-/// A value in one line.
-///
-/// # Errors
-/// As [`pretty`].
-pub fn text(value: &impl Serialize) -> Result<String> {
-    serde_json::to_string(value).map_err(failed)
-}
-
-/// Any document, as indented JSON.
-///
-/// # Errors
-/// Never for a measured document.
-pub fn pretty(document: &impl Serialize) -> Result<String> {
-    let mut text = serde_json::to_string_pretty(document).map_err(failed)?;
-    text.push('\n');
-    Ok(text)
-}
 
 /// A fleet's report, in one line: most of it is counts in bins.
 ///
@@ -42,10 +11,4 @@ pub fn pretty(document: &impl Serialize) -> Result<String> {
 pub fn fleet(report: &FleetReport, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer(&mut *out, report)?;
     out.write_all(b"\n")
-}
-
-fn failed(e: serde_json::Error) -> Error {
-    Error::check(format!(
-        "a result could not be written as JSON: {e}; please report this"
-    ))
 }

@@ -1,6 +1,5 @@
 //! Output formats, one per file. Nothing here measures or computes statistics.
 
-pub mod bmf;
 pub mod csv;
 mod fleet;
 pub mod html;
@@ -18,6 +17,7 @@ use crate::number;
 use crate::record::compare::RecordHead;
 use crate::record::core_to_core;
 use crate::record::{Experiment, Variant};
+pub use cyclewise_bench::export::bmf;
 
 /// What tells a record from others: its machine, its kernel, its date, and how many runs it was made of.
 fn record_name(r: &RecordHead) -> String {

@@ -9,11 +9,15 @@
 mod cgroup;
 mod firmware;
 mod job;
+#[cfg(feature = "fleet")]
 mod key;
+#[cfg(feature = "fleet")]
 mod secrets;
 
 pub use job::Variables;
+#[cfg(feature = "fleet")]
 pub use key::Key;
+#[cfg(feature = "fleet")]
 pub use secrets::Secrets;
 
 use super::cpuinfo::CpuInfo;

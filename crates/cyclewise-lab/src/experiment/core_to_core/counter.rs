@@ -1,7 +1,7 @@
 //! One counter that all threads increment: by one instruction, and by a compare-and-exchange loop.
 
 use crate::error::{Error, Result};
-use crate::experiment::crowd::{Crowd, repeat};
+use crate::runner::crowd::{Crowd, repeat};
 use crate::runner::{Sample, Sampler};
 use std::cell::Cell;
 use std::sync::atomic::AtomicU64;

@@ -6,7 +6,7 @@
 
 use crate::arch::{Arena, Length, entry};
 use crate::error::Result;
-use crate::experiment::crowd::Crowd;
+use crate::runner::crowd::Crowd;
 use crate::runner::{Sample, Sampler};
 use crate::sys::clock;
 use std::sync::atomic::Ordering::Relaxed;

@@ -4,7 +4,7 @@
 
 use super::locks::{Lock, Mcs, Ticket, Ttas};
 use crate::error::{Error, Result};
-use crate::experiment::crowd::Crowd;
+use crate::runner::crowd::Crowd;
 use crate::runner::{Sample, Sampler};
 use std::marker::PhantomData;
 use std::sync::atomic::AtomicBool;

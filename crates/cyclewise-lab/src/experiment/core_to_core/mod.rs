@@ -20,12 +20,12 @@ mod ping;
 mod published;
 mod waits;
 
-use super::crowd::Crowd;
 use super::{Definition, Mode, Options};
 use crate::error::{Error, Result};
 use crate::machine::{self, CpuTopology};
 use crate::record::Unit;
 use crate::record::core_to_core::{NAME, Pair};
+use crate::runner::crowd::Crowd;
 use crate::runner::{Control, Guards, Sampler, Setup};
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 
 use super::retries::{Counted, Retries, taken};
 use crate::error::{Error, Result};
-use crate::experiment::crowd::{Crowd, repeat};
+use crate::runner::crowd::{Crowd, repeat};
 use crate::runner::{Sample, Sampler};
 use cyclewise::refs::lockref::{Guard, LockRef, Policy};
 use std::sync::atomic::AtomicU64;

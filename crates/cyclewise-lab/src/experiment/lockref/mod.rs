@@ -12,11 +12,11 @@ mod alone;
 mod counts;
 mod retries;
 
-use super::crowd::Crowd;
 use super::elided::ElidedRows;
 use super::{Definition, Mode, Options, Published};
 use crate::error::Result;
 use crate::record::{Kind, Unit};
+use crate::runner::crowd::Crowd;
 use crate::runner::{Control, Guards, Sampler, Setup};
 use counts::{Apart, CountRow, Locked, counted};
 use cyclewise::lock::{Exponential, NoRelax, Pause, Relax};

@@ -10,7 +10,7 @@
 //! Contents are read with a reference and never written in place: a writer kills the entry and adds another.
 
 use crate::error::{Error, Result};
-use crate::experiment::crowd::{Crowd, repeat};
+use crate::runner::crowd::{Crowd, repeat};
 use crate::runner::{Sample, Sampler};
 use cyclewise::refs::lockref::{Guard, LockRef};
 use std::hash::{DefaultHasher, Hash, Hasher};

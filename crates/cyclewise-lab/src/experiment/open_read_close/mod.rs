@@ -16,10 +16,10 @@ mod cache;
 mod processes;
 mod target;
 
-use super::crowd::Crowd;
 use super::{Definition, Mode, Options, Published};
 use crate::error::{Error, Result};
 use crate::record::Unit;
+use crate::runner::crowd::Crowd;
 use crate::runner::{Control, Guards, Sample, Sampler, Setup};
 use cache::{ByLockRef, ByMutex, ByRwLock, CacheRow};
 use processes::Processes;

@@ -10,7 +10,7 @@
 
 use super::target::Target;
 use crate::error::{Error, Result};
-use crate::experiment::barrier::Barrier;
+use crate::runner::barrier::Barrier;
 use crate::sys::file::{Step, open_read_close};
 use crate::sys::process::{Child, Fork, fork};
 use crate::sys::shared_atomics::SharedAtomics;

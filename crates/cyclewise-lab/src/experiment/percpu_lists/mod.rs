@@ -6,11 +6,11 @@
 
 mod structures;
 
-use super::crowd::Crowd;
 use super::{Definition, Options};
 use crate::arch::observe;
 use crate::error::{Error, Result};
 use crate::record::{Kind, Unit};
+use crate::runner::crowd::Crowd;
 use crate::runner::{Bench, Control, Guards, Sample, Sampler, Setup};
 use crossbeam_queue::{ArrayQueue, SegQueue};
 use cyclewise::percpu::{Counter, FreeList, PerCpu, Ref, Ring, Slot, Stack, backend};

@@ -2,7 +2,7 @@
 
 use super::locks::Lock;
 use crate::error::{Error, Result};
-use crate::experiment::crowd::Crowd;
+use crate::runner::crowd::Crowd;
 use crate::sys::clock;
 use std::hint::black_box;
 use std::sync::atomic::Ordering::Relaxed;

@@ -13,11 +13,11 @@ mod contention;
 mod locks;
 mod mcs;
 
-use super::crowd::Crowd;
 use super::elided::ElidedRows;
 use super::{Definition, Mode, Options};
 use crate::error::Result;
 use crate::record::{Kind, Unit};
+use crate::runner::crowd::Crowd;
 use crate::runner::{Bench, Control, Guards, Sample, Sampler, Setup};
 use contention::{LockRun, Work, contend};
 use locks::{Cyclewise, CyclewiseSpinOnly, Lock, ParkingLot, Spin, SpinTicket, StdMutex};

@@ -5,18 +5,18 @@ use crate::machine;
 use crate::sys::affinity;
 
 /// The CPU of the measuring thread, and those that the process may use.
-pub(super) struct CpuChoice {
+pub struct CpuChoice {
     /// The CPU for single-threaded samples.
-    pub(super) cpu: u32,
+    pub cpu: u32,
     /// Why this one.
-    pub(super) why: String,
+    pub why: String,
     /// CPUs the process may use.
-    pub(super) allowed: Vec<u32>,
+    pub allowed: Vec<u32>,
 }
 
 impl CpuChoice {
     /// The CPU asked for, or the idlest of those allowed.
-    pub(super) fn new(asked: Option<u32>) -> Result<Self> {
+    pub fn new(asked: Option<u32>) -> Result<Self> {
         let allowed = allowed()?;
         if let Some(cpu) = asked {
             if !allowed.contains(&cpu) {
@@ -40,7 +40,7 @@ impl CpuChoice {
     }
 
     /// No CPU in particular: the measured code uses them all.
-    pub(super) fn any() -> Result<Self> {
+    pub fn any() -> Result<Self> {
         let allowed = allowed()?;
         Ok(Self {
             cpu: allowed.first().copied().unwrap_or(0),
@@ -50,7 +50,7 @@ impl CpuChoice {
     }
 
     /// Runs `work` pinned to the chosen CPU, then restores the affinity mask.
-    pub(super) fn pinned<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    pub fn pinned<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         affinity::confine(&[self.cpu])
             .map_err(|e| Error::system(&format!("pinning to CPU {}", self.cpu), &e, "choose another with --cpu"))?;
         let result = work();

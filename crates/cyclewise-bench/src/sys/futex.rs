@@ -12,7 +12,7 @@ use std::time::Duration;
 ///
 /// # Errors
 /// ETIMEDOUT.
-pub(crate) fn wait(word: &AtomicU32, expected: u32, timeout: Duration) -> io::Result<()> {
+pub fn wait(word: &AtomicU32, expected: u32, timeout: Duration) -> io::Result<()> {
     let timeout = timeout.try_into().ok();
     match futex::wait(word, Flags::empty(), expected, timeout.as_ref()) {
         // The word has changed already, or a signal arrived.
@@ -22,7 +22,7 @@ pub(crate) fn wait(word: &AtomicU32, expected: u32, timeout: Duration) -> io::Re
 }
 
 /// Wakes everyone who sleeps on `word`.
-pub(crate) fn wake_all(word: &AtomicU32) {
+pub fn wake_all(word: &AtomicU32) {
     // Fails only for an address that is not mapped, and `word` is.
     let _ = futex::wake(word, Flags::empty(), i32::MAX as u32);
 }

@@ -44,7 +44,7 @@ fn largest<'a, 'b>(findings: &'b [Finding<'a>]) -> Option<&'b Finding<'a>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::finding::tests::comparison;
+    use super::super::made_up::comparison;
     use super::*;
     use crate::record::Unit;
 

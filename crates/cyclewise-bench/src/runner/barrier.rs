@@ -22,10 +22,13 @@ const SPINS: u32 = 2000;
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A single-use barrier of `parties`, on two shared words that are 0 at first.
-pub(super) struct Barrier<'a> {
-    pub(super) gate: &'a AtomicU32,
-    pub(super) arrived: &'a AtomicU32,
-    pub(super) parties: u32,
+pub struct Barrier<'a> {
+    /// Its state.
+    pub gate: &'a AtomicU32,
+    /// How many have arrived.
+    pub arrived: &'a AtomicU32,
+    /// How many are to arrive.
+    pub parties: u32,
 }
 
 impl Barrier<'_> {
@@ -33,7 +36,7 @@ impl Barrier<'_> {
     ///
     /// # Errors
     /// `Interrupted` if another party broke the barrier; ETIMEDOUT, which breaks it.
-    pub(super) fn wait(&self) -> io::Result<()> {
+    pub fn wait(&self) -> io::Result<()> {
         // AcqRel: each party sees what the others did before they arrived.
         if self.arrived.fetch_add(1, AcqRel) + 1 == self.parties {
             self.turn(OPEN);
@@ -58,12 +61,12 @@ impl Barrier<'_> {
     }
 
     /// Makes all waiters give up: one party will never arrive.
-    pub(super) fn break_it(&self) {
+    pub fn break_it(&self) {
         self.turn(BROKEN);
     }
 
     /// Whether it is broken.
-    pub(super) fn is_broken(&self) -> bool {
+    pub fn is_broken(&self) -> bool {
         // Relaxed: only the state itself is read.
         self.gate.load(Relaxed) == BROKEN
     }

@@ -231,7 +231,7 @@ fn within(word: &str, said: [Option<String>; 2]) -> String {
 }
 
 /// A ratio: `20.1×`, or a dash.
-pub(super) fn times(ratio: f64, ci: [f64; 2]) -> String {
+fn times(ratio: f64, ci: [f64; 2]) -> String {
     match number::ratio(ratio, ci) {
         none if none == NONE => none,
         shown => format!("{shown}×"),
@@ -251,25 +251,10 @@ fn percent_of(share: f64, ratio_ci: [f64; 2]) -> String {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
+    use super::super::made_up::comparison;
     use super::*;
     use crate::record::Paired;
-
-    /// A comparison of `lock` with `ds`, as a run writes it.
-    pub(crate) fn comparison(verdict: Verdict, ratio: f64, ci: [f64; 2]) -> Comparison {
-        Comparison {
-            a: "lock".to_owned(),
-            b: "ds".to_owned(),
-            headline: Some(Paired {
-                state: State::Quiet,
-                ratio,
-                ratio_ci95: ci.map(Some),
-                ..Paired::default()
-            }),
-            verdict,
-            ..Comparison::default()
-        }
-    }
 
     fn said(c: &Comparison) -> [String; 3] {
         let finding = Finding::of(c, Unit::TicksPerOp);

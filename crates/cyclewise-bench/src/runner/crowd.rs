@@ -17,7 +17,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Operations of [`repeat`] between two checks of the stop flag.
-pub(super) const STRIDE: u64 = 64;
+pub const STRIDE: u64 = 64;
 
 /// Bytes of a thread's stack: enough for a panic's message.
 const STACK: usize = 256 * 1024;
@@ -27,17 +27,20 @@ const PAUSE: Duration = Duration::from_micros(50);
 
 /// The threads of a run, their CPUs, and the run's length.
 #[derive(Clone)]
-pub(super) struct Crowd {
-    pub(super) cpus: Vec<u32>,
-    pub(super) threads: usize,
+pub struct Crowd {
+    /// CPUs that the threads may use.
+    pub cpus: Vec<u32>,
+    /// How many threads.
+    pub threads: usize,
     /// Pins threads to the CPUs round robin; else the scheduler places them.
-    pub(super) pinned: bool,
-    pub(super) span: Duration,
+    pub pinned: bool,
+    /// How long all of them work.
+    pub span: Duration,
 }
 
 /// The outcome of a run: its threads' parts, in the order in which they ended.
 #[derive(Debug)]
-pub(super) struct Run<T>(Vec<Part<T>>);
+pub struct Run<T>(Vec<Part<T>>);
 
 #[derive(Debug)]
 struct Part<T> {
@@ -51,8 +54,21 @@ impl Crowd {
     ///
     /// # Errors
     /// Exit 3 if a thread cannot be started or pinned, or panicked; `name` is the row's.
-    pub(super) fn run<T: Send>(&self, name: &str, work: impl Fn(usize, &AtomicBool) -> T + Sync) -> Result<Run<T>> {
-        self.try_run(work).map_err(|e| {
+    pub fn run<T: Send>(&self, name: &str, work: impl Fn(usize, &AtomicBool) -> T + Sync) -> Result<Run<T>> {
+        self.run_on_stacks(STACK, name, work)
+    }
+
+    /// The same on stacks of this many bytes.
+    ///
+    /// # Errors
+    /// As [`Crowd::run`].
+    pub fn run_on_stacks<T: Send>(
+        &self,
+        stack: usize,
+        name: &str,
+        work: impl Fn(usize, &AtomicBool) -> T + Sync,
+    ) -> Result<Run<T>> {
+        self.try_run(stack, work).map_err(|e| {
             Error::system(
                 &format!("{name}: cannot run {} threads", self.threads),
                 &e,
@@ -61,7 +77,7 @@ impl Crowd {
         })
     }
 
-    fn try_run<T: Send>(&self, work: impl Fn(usize, &AtomicBool) -> T + Sync) -> io::Result<Run<T>> {
+    fn try_run<T: Send>(&self, stack: usize, work: impl Fn(usize, &AtomicBool) -> T + Sync) -> io::Result<Run<T>> {
         let (gate, arrived) = (AtomicU32::new(0), AtomicU32::new(0));
         let barrier = Barrier {
             gate: &gate,
@@ -91,7 +107,7 @@ impl Crowd {
             };
             lock(&parts).push(part);
         };
-        let panicked = crew(STACK, |crew| {
+        let panicked = crew(stack, |crew| {
             let member = &member;
             for thread in 0..self.threads {
                 if let Err(e) = crew.spawn(Box::new(move || member(thread))) {
@@ -128,12 +144,12 @@ impl Crowd {
 
 impl<T> Run<T> {
     /// Ticks from the first start to the last end.
-    pub(super) fn ticks(&self) -> u64 {
+    pub fn ticks(&self) -> u64 {
         self.span(|part| part.ticks)
     }
 
     /// Seconds from the first start to the last end.
-    pub(super) fn seconds(&self) -> f64 {
+    pub fn seconds(&self) -> f64 {
         self.span(|part| part.ns) as f64 * 1e-9
     }
 
@@ -144,19 +160,19 @@ impl<T> Run<T> {
     }
 
     /// Ticks that each thread took.
-    pub(super) fn own_ticks(&self) -> impl Iterator<Item = u64> {
+    pub fn own_ticks(&self) -> impl Iterator<Item = u64> {
         self.0.iter().map(|part| part.ticks[1] - part.ticks[0])
     }
 
     /// What `work` returned.
-    pub(super) fn results(&self) -> impl Iterator<Item = &T> {
+    pub fn results(&self) -> impl Iterator<Item = &T> {
         self.0.iter().map(|part| &part.result)
     }
 }
 
 /// Repeats `operation` until `stop` and returns the count: at least one stride.
 #[inline(always)]
-pub(super) fn repeat(stop: &AtomicBool, operation: impl Fn()) -> u64 {
+pub fn repeat(stop: &AtomicBool, operation: impl Fn()) -> u64 {
     let mut operations = 0;
     loop {
         for _ in 0..STRIDE {
@@ -174,10 +190,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-#[cfg(test)]
+#[cfg(any(test, feature = "testing"))]
 impl Crowd {
     /// Pinned, for 2 ms, on every CPU that may be used.
-    pub(super) fn brief(threads: usize) -> Self {
+    pub fn brief(threads: usize) -> Self {
         Self {
             cpus: affinity::allowed().unwrap(),
             threads,
@@ -196,7 +212,7 @@ mod tests {
     fn every_operation_of_every_thread_is_counted() {
         let done = AtomicU64::new(0);
         let run = Crowd::brief(3)
-            .try_run(|_, stop| {
+            .try_run(STACK, |_, stop| {
                 repeat(stop, || {
                     done.fetch_add(1, Relaxed);
                 })
@@ -210,7 +226,7 @@ mod tests {
 
     #[test]
     fn every_thread_has_a_number_of_its_own() {
-        let run = Crowd::brief(3).try_run(|thread, _| thread).unwrap();
+        let run = Crowd::brief(3).try_run(STACK, |thread, _| thread).unwrap();
         let mut numbers: Vec<_> = run.results().copied().collect();
         numbers.sort_unstable();
         assert_eq!(numbers, [0, 1, 2]);
@@ -221,7 +237,7 @@ mod tests {
         let began = AtomicBool::new(false);
         let mut crowd = Crowd::brief(2);
         crowd.cpus = vec![crowd.cpus[0], 1023];
-        let error = crowd.try_run(|_, _| began.store(true, Relaxed)).unwrap_err();
+        let error = crowd.try_run(STACK, |_, _| began.store(true, Relaxed)).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::EINVAL));
         assert!(!began.into_inner());
     }
@@ -229,7 +245,7 @@ mod tests {
     #[test]
     fn a_panic_is_an_error() {
         let quiet = |_: usize, _: &AtomicBool| std::panic::resume_unwind(Box::new(()));
-        let run: io::Result<Run<()>> = Crowd::brief(1).try_run(quiet);
+        let run: io::Result<Run<()>> = Crowd::brief(1).try_run(STACK, quiet);
         assert_eq!(run.unwrap_err().to_string(), "a thread panicked");
     }
 }

@@ -1,15 +1,15 @@
 //! A measuring session, which becomes a record: the machine's fingerprint, its clock rate, and the time stolen meanwhile.
 
+use super::{self as runner, timer::Anchor};
 use crate::machine::{self, StealWatch};
 use crate::record::{self, CyclesPerTick, Estimator, Experiment, Machine, Missing, Record, Run, SCHEMA, Tool, Warning};
-use crate::runner::{self, timer::Anchor};
 use crate::sys::perf;
 
 /// Steal above this share of all CPUs' time is worth a warning.
 const STEAL_SHARE: f64 = 0.01;
 
 /// A record under construction.
-pub(super) struct Session {
+pub struct Session {
     machine: Machine,
     seed: u64,
     estimator: Estimator,
@@ -22,7 +22,7 @@ pub(super) struct Session {
 
 impl Session {
     /// Starts a session: takes the fingerprint, the clock and the steal counter.
-    pub(super) fn begin(seed: u64, estimator: Estimator, pinned_cpu: Option<u32>) -> Self {
+    pub fn begin(seed: u64, estimator: Estimator, pinned_cpu: Option<u32>) -> Self {
         let mut machine = machine::fingerprint();
         machine.pinned_cpu = pinned_cpu;
         let mut steal = StealWatch::open().ok();
@@ -40,12 +40,12 @@ impl Session {
     }
 
     /// Adds a measured experiment.
-    pub(super) fn add(&mut self, experiment: Experiment) {
+    pub fn add(&mut self, experiment: Experiment) {
         self.experiments.push(experiment);
     }
 
     /// Adds something that was asked for and is not measured, or not whole.
-    pub(super) fn miss(&mut self, missing: Missing) {
+    pub fn miss(&mut self, missing: Missing) {
         self.missing.push(missing);
     }
 
@@ -55,7 +55,7 @@ impl Session {
     }
 
     /// Ends the session: computes rates over its whole length, and verdicts over all comparisons.
-    pub(super) fn end(mut self, add_chain: &[f64]) -> Record {
+    pub fn end(mut self, add_chain: &[f64]) -> Record {
         let now = Anchor::now();
         self.machine.tsc_hz = self.begun.rate_to(now);
         self.count_steal(now);
@@ -116,7 +116,7 @@ impl Session {
 }
 
 /// The command line after the program's name.
-pub(super) fn command_line() -> Vec<String> {
+pub fn command_line() -> Vec<String> {
     std::env::args_os()
         .skip(1)
         .map(|a| a.to_string_lossy().into_owned())

@@ -1,0 +1,9 @@
+//! Comparisons in words: one, or all of an experiment. No sentence claims more than its verdict.
+
+mod finding;
+#[cfg(any(test, feature = "testing"))]
+pub mod made_up;
+mod summary;
+
+pub use finding::Finding;
+pub use summary::summary;
