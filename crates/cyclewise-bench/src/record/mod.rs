@@ -24,7 +24,7 @@ pub mod matrix;
 mod state;
 mod warning;
 
-pub use crate::stats::{BetweenRuns, Interval, Linearity, Mode, Paired, Reason, State, Test, Verdict};
+pub use crate::stats::{BetweenRuns, Interval, Linearity, Mode, Paired, PowerLaw, Reason, State, Test, Verdict};
 pub use agreement::note_agreement;
 pub use between::{Basis, Run};
 pub use body::Body;
@@ -185,6 +185,9 @@ pub struct Experiment {
     pub body: Body,
     /// Comparisons between variants.
     pub comparisons: Vec<Comparison>,
+    /// How the time of variants grows with their parameter, by the name that they share; empty where none has one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub growth: BTreeMap<String, PowerLaw>,
     /// Notes for the reader.
     pub notes: Vec<String>,
 }

@@ -3,7 +3,7 @@
 //! The parent does not take part: it would need a CPU while every CPU has a waiter.
 //!
 //! # States of `gate`
-//! [`SHUT`] until the last party arrives, then [`OPEN`] for good; [`BROKEN`] as soon as one gives up.
+//! `SHUT` until the last party arrives, then `OPEN` for good; `BROKEN` as soon as one gives up.
 
 use crate::sys::futex;
 use std::io;

@@ -89,16 +89,17 @@ impl Bench {
         // One batch length for each name: an A/A comparison must run the same number of iterations.
         let iterations = match self.iterations.get(name) {
             Some(known) => *known,
-            None => self.iterations(&mut timed),
+            None => self.iterations(1 << 40, &mut timed),
         };
         self.iterations.insert(name, iterations);
         let counters = self.counters.clone();
         self.slope(name.to_string(), copies, code_bytes, counters, iterations, timed)
     }
 
-    /// The iterations of the shortest loop that are long enough for this machine's counter. `run` returns its ticks.
-    pub fn iterations(&self, run: &mut impl FnMut(Length, u64) -> u64) -> u64 {
-        iterations(run, self.shortest_batch)
+    /// The iterations of the shortest loop, a power of two of at most `most`, that are long enough for this machine's
+    /// counter. `run` returns its ticks.
+    pub fn iterations(&self, most: u64, run: &mut impl FnMut(Length, u64) -> u64) -> u64 {
+        iterations(run, self.shortest_batch, most)
     }
 
     /// A function of a user, whose batches stamp themselves: what they prepare is not timed. `counted`: nor is there

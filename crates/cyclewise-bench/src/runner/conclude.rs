@@ -70,6 +70,7 @@ pub fn conclude(heading: Heading<'_>, setup: &SetupOf<'_>, measured: &Measuremen
         body: guest.cloned().map_or(Body::Variants, Body::Guest),
         comparisons,
         notes,
+        ..Experiment::default()
     })
 }
 
@@ -356,7 +357,7 @@ fn no_batches_note(heading: Heading<'_>, measured: &Measurement) -> Option<Strin
         _ => format!("{} do not have", without.join(", ")),
     };
     Some(format!(
-        "{which} batches of three lengths: their samples are whole runs (of several threads, of a change, of a transfer \
+        "{which} batches of three lengths: their samples are whole runs (of a long call, of several threads, of a change, of a transfer \
          between CPUs), with no loop of copies that could be longer"
     ))
 }

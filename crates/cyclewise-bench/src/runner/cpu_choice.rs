@@ -5,6 +5,7 @@ use crate::machine;
 use crate::sys::affinity;
 
 /// The CPU of the measuring thread, and those that the process may use.
+#[derive(Clone, Debug)]
 pub struct CpuChoice {
     /// The CPU for single-threaded samples.
     pub cpu: u32,

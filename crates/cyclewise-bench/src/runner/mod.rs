@@ -27,6 +27,7 @@ pub mod timer;
 mod verdicts;
 
 pub use bench::Bench;
+pub(crate) use bench::{CALLS, calls};
 pub use budget::{Budget, Mode};
 pub use cell::CellBench;
 pub use cell::{MatrixPlan, Place, Role};
@@ -41,6 +42,7 @@ pub use sampler::{Control, Guards, Loops, Sample, Sampler};
 pub use samples::{Measurement, RejectedSample, VariantSamples};
 pub use session::{Session, command_line};
 pub use setup::{MissingVariant, Setup, SetupOf, Shape};
+pub(crate) use slope::ticks;
 pub use verdicts::{give_verdicts, give_verdicts_by};
 
 /// The metric under which a sample carries the PMU's core cycles per operation.

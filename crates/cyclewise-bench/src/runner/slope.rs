@@ -48,16 +48,16 @@ struct Batch {
     instructions: u64,
 }
 
-/// The least power of two of iterations of the shortest loop that last `shortest_batch` ticks.
+/// The least power of two of iterations of the shortest loop that last `shortest_batch` ticks, at most `most`.
 ///
 /// A power of two, so that another run finds the same: the cost of some instructions depends on the batch length (LOCK INC
 /// on Zen 4 by 2 %, in two modes), and an exact length would differ from run to run.
-pub(super) fn iterations(run: &mut impl FnMut(Length, u64) -> u64, shortest_batch: f64) -> u64 {
+pub(super) fn iterations(run: &mut impl FnMut(Length, u64) -> u64, shortest_batch: f64, most: u64) -> u64 {
     let mut n = 1u64;
     loop {
         // The quicker of two: the first may fault pages in.
         let ticks = (0..2).map(|_| run(Length::Once, n)).min().unwrap_or(0) as f64;
-        if ticks >= shortest_batch || n >= 1 << 40 {
+        if ticks >= shortest_batch || 2 * n > most {
             return n;
         }
         n *= 2;

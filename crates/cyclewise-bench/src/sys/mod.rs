@@ -1,6 +1,7 @@
 //! The system calls of the tools: one wrapper for each, safe but for `process::fork`, whose child may do little.
 
 pub mod affinity;
+pub mod allocations;
 pub mod clock;
 pub mod errno;
 pub mod file_size;

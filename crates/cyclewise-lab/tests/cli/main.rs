@@ -4,6 +4,7 @@ mod anonymous;
 #[path = "../common/mod.rs"]
 mod common;
 mod documents;
+mod harness;
 mod products;
 mod records;
 mod ring0;

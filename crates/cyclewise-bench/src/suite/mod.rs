@@ -1,0 +1,219 @@
+//! The harness: a user's own functions, measured as the lab measures its experiments.
+
+mod body;
+mod caught;
+mod group;
+mod measure;
+mod options;
+mod output;
+mod pin;
+mod progress;
+mod row;
+mod sentence;
+mod state;
+mod table;
+mod together;
+mod watch;
+
+pub use group::{Group, Over};
+
+use crate::error::Error;
+use crate::record::Estimator;
+use crate::runner::{Bench, CpuChoice, Session, tick_rate};
+use crate::sys::{allocations, interrupt, procfs};
+use options::{Action, HELP, Options};
+use progress::Bar;
+use state::{Shared, State};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+/// The counter's rate is measured this long before the first sample; the record has the rate over the whole run.
+const FIRST_RATE: Duration = Duration::from_millis(50);
+
+/// The groups of a benchmark program.
+pub struct Suite {
+    options: Options,
+    shared: Shared,
+    bench: Bench,
+    bar: Bar,
+    /// What the record names as the source of its groups.
+    program: String,
+    /// Names of the groups so far.
+    names: BTreeSet<String>,
+    /// Rows that were asked for.
+    rows: usize,
+    place: Option<Place>,
+    /// Whether it was told that no thread can be pinned.
+    told_unpinned: std::cell::Cell<bool>,
+}
+
+/// Where and by which clock rows are measured.
+#[derive(Clone)]
+struct Place {
+    choice: CpuChoice,
+    tsc_hz: f64,
+}
+
+impl Suite {
+    /// Functions that are compared with the first of them. They are measured where the statement ends:
+    ///
+    /// ```no_run
+    /// # cyclewise_bench::main(|s: &mut cyclewise_bench::Suite| {
+    /// # let data = vec![1u64, 2];
+    /// s.group("sum")
+    ///     .bench("iter", || data.iter().sum::<u64>())
+    ///     .bench("fold", || data.iter().fold(0, |sum, x| sum + x));
+    /// # });
+    /// ```
+    pub fn group<'b>(&mut self, name: impl Into<String>) -> Group<'_, 'b> {
+        Group::new(self, name.into())
+    }
+
+    /// Tells a failure in one line, and goes on.
+    fn fail(&self, error: Error) {
+        self.bar.clear();
+        self.shared.fail(error);
+    }
+
+    fn warn_unpinned(&self, error: &Error) {
+        if !self.told_unpinned.replace(true) {
+            output::tell(&format!("cyclewise-bench: {error}"));
+        }
+    }
+
+    /// The number of CPUs that this process may use.
+    fn cpus(&self) -> usize {
+        std::thread::available_parallelism().map_or(1, |n| n.get())
+    }
+
+    /// Where rows are measured; `None` where the machine cannot, which is told.
+    fn place(&mut self) -> Option<Place> {
+        if self.place.is_none() {
+            let choice = match CpuChoice::new(self.options.cpu) {
+                Ok(choice) => choice,
+                Err(error) => {
+                    self.fail(error);
+                    return None;
+                }
+            };
+            let session = Session::begin(self.options.seed, Estimator::Median, Some(choice.cpu));
+            self.shared.change(|state| state.session = Some(session));
+            self.place = Some(Place {
+                choice,
+                tsc_hz: tick_rate(FIRST_RATE),
+            });
+        }
+        self.place.clone()
+    }
+}
+
+/// Runs a benchmark program: see the [front page](crate). Reads the command line, and ends the process with its status
+/// unless that is 0.
+pub fn main(define: impl FnOnce(&mut Suite)) {
+    let status = run(std::env::args_os().skip(1), define);
+    if interrupt::asked() {
+        interrupt::end();
+    }
+    if status != 0 {
+        std::process::exit(i32::from(status));
+    }
+}
+
+/// As [`main`], with these arguments in place of the command line's; returns the exit status.
+pub fn run(arguments: impl IntoIterator<Item = OsString>, define: impl FnOnce(&mut Suite)) -> u8 {
+    let refused = |error: Error| {
+        output::tell(&format!("cyclewise-bench: {error}"));
+        error.status as u8
+    };
+    let options = match Options::parse(arguments) {
+        Ok(options) if options.help => {
+            println!("{HELP}");
+            return 0;
+        }
+        Ok(options) => options,
+        Err(error) => return refused(error),
+    };
+    let measures = options.action == Action::Bench;
+    if measures && let Err(error) = output::check(&options) {
+        return refused(error);
+    }
+    if options.memory_limit.is_some() && !allocations::are_counted() {
+        let how = "make it #[global_allocator], or leave the option out";
+        return refused(Error::usage(format!(
+            "--memory-limit needs the allocator cyclewise_bench::Allocations; {how}"
+        )));
+    }
+    let shared = Shared::new(State {
+        session: None,
+        add_chain: Vec::new(),
+        failures: Vec::new(),
+        groups: 0,
+        options: options.clone(),
+    });
+    if measures {
+        interrupt::listen();
+    }
+    if options.action != Action::List {
+        watch_limits(&options, shared.clone());
+    }
+    let mut suite = Suite {
+        shared: shared.clone(),
+        bench: Bench::new(),
+        bar: Bar::on_stderr(),
+        program: program(),
+        names: BTreeSet::new(),
+        rows: 0,
+        place: None,
+        told_unpinned: std::cell::Cell::new(false),
+        options,
+    };
+    // Once for all groups, so that what a machine cannot do is told once.
+    if measures && suite.place().is_none() {
+        return shared.end();
+    }
+    if let Err(why) = caught::caught(|| define(&mut suite)) {
+        suite.fail(Error::check(format!("outside of any function that is measured: {why}")));
+    }
+    if measures && suite.rows == 0 {
+        output::tell("cyclewise-bench: no row has a name that was asked for; --list shows them");
+    }
+    allocations::unlimited();
+    shared.end()
+}
+
+/// Ends the process with what there is where a body passes a limit.
+fn watch_limits(options: &Options, shared: Shared) {
+    let memory = allocations::are_counted()
+        .then(|| options.memory_limit.or_else(half_of_what_is_free))
+        .flatten();
+    watch::begin(options.call_limit, memory, move |why| {
+        shared.fail(Error::check(why));
+        let status = shared.end();
+        std::process::exit(i32::from(status));
+    });
+}
+
+/// Half of the memory that is free now; `None` where the kernel does not tell.
+fn half_of_what_is_free() -> Option<usize> {
+    let text = procfs::Sysfs::machine().text("/proc/meminfo")?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kilobytes: usize = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    Some(kilobytes * 1024 / 2)
+}
+
+/// The program's name, without the digest that cargo gives it.
+fn program() -> String {
+    let path = std::env::args_os().next().unwrap_or_default();
+    let name = Path::new(&path)
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let digest = |end: &str| end.len() == 16 && end.bytes().all(|b| b.is_ascii_hexdigit());
+    match name.rsplit_once('-') {
+        Some((name, end)) if digest(end) => name.to_string(),
+        _ => name,
+    }
+}

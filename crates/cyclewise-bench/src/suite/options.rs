@@ -1,0 +1,267 @@
+//! The command line of a benchmark program: as libtest and criterion have it, and the record's files.
+
+use crate::error::{Error, Result};
+use crate::runner::Mode;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What a program does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Action {
+    /// Runs each body once: what `cargo test` asks for, which passes no `--bench`.
+    #[default]
+    Test,
+    /// Measures.
+    Bench,
+    /// Names the rows.
+    List,
+}
+
+/// The command line.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Options {
+    pub(super) action: Action,
+    pub(super) filters: Vec<String>,
+    pub(super) skip: Vec<String>,
+    pub(super) exact: bool,
+    /// Nothing is ignored here, so these are all there are.
+    pub(super) only_ignored: bool,
+    pub(super) mode: Mode,
+    /// Time for a group, in place of the mode's.
+    pub(super) time: Option<Duration>,
+    pub(super) seed: u64,
+    pub(super) cpu: Option<u32>,
+    pub(super) json: Option<PathBuf>,
+    pub(super) csv: Option<PathBuf>,
+    pub(super) bmf: Option<PathBuf>,
+    pub(super) markdown: Option<PathBuf>,
+    pub(super) html: Option<PathBuf>,
+    /// The longest time of one call.
+    pub(super) call_limit: Duration,
+    /// The most memory that a body may have at once, if allocations are counted.
+    pub(super) memory_limit: Option<usize>,
+    /// Colour whatever stdout is, or never.
+    pub(super) colour: Option<bool>,
+    pub(super) help: bool,
+}
+
+/// A call that takes longer is taken to be one that never ends.
+const CALL_LIMIT: Duration = Duration::from_secs(300);
+
+/// The help, in the order of need.
+pub(super) const HELP: &str = "\
+Usage: cargo bench [--bench NAME] -- [FILTER]... [OPTION]...
+
+Rows are called group/member, or group/member/parameter. With filters, those run whose name contains one of them.
+
+      --exact               A filter is a whole name
+      --skip TEXT           Leave out rows whose name contains TEXT
+      --list                Name the rows
+      --quick | --full      Less time, or more
+      --time SECONDS        Time for each group
+      --cpu N               Pin to this CPU, not to the idlest
+      --seed N              Seed of the order of rounds [1]
+      --call-limit SECONDS  A call that takes longer ends the program [300]
+      --memory-limit BYTES  So does a body that has more at once, if allocations are counted [half of what is free]
+      --json FILE           The record (cyclewise.record/1); - is stdout
+      --csv FILE            A line for each row
+      --bmf FILE            Bencher Metric Format
+      --markdown FILE       The sentences and tables
+      --html FILE           One page with distributions, by the program `cyclewise`
+      --color WHEN          auto, always or never
+      --test                Run each body once, as `cargo test --benches` does
+      --bench               Measure; cargo bench passes it
+
+Exit status: 0 done; 1 a body panicked, or passed a limit; 2 wrong use; 3 this machine cannot do it.";
+
+/// Options of libtest that say how tests are run or printed, which cargo hands to every target: `true` takes a value.
+const OF_LIBTEST: [(&str, bool); 12] = [
+    ("--nocapture", false),
+    ("--no-capture", false),
+    ("--show-output", false),
+    ("--include-ignored", false),
+    ("--quiet", false),
+    ("-q", false),
+    ("--verbose", false),
+    ("--test-threads", true),
+    ("--format", true),
+    ("--report-time", false),
+    ("--noplot", false),
+    ("-Z", true),
+];
+
+impl Options {
+    /// Reads the arguments after the program's name.
+    ///
+    /// # Errors
+    /// Exit 2: an option that there is not, or a value that it does not take.
+    pub(super) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self> {
+        let mut options = Options {
+            seed: 1,
+            call_limit: CALL_LIMIT,
+            ..Options::default()
+        };
+        let (mut test, mut bench, mut list) = (false, false, false);
+        let mut arguments = arguments.into_iter();
+        while let Some(argument) = arguments.next() {
+            let text = argument.to_string_lossy().into_owned();
+            let (name, joined) = match text.split_once('=') {
+                Some((name, value)) if name.starts_with("--") => (name.to_string(), Some(OsString::from(value))),
+                _ => (text, None),
+            };
+            let mut value = || {
+                let value = joined.clone().or_else(|| arguments.next());
+                value.ok_or_else(|| Error::usage(format!("{name} needs a value; --help lists the options")))
+            };
+            match name.as_str() {
+                "--bench" => bench = true,
+                "--test" => test = true,
+                "--list" => list = true,
+                "--exact" => options.exact = true,
+                "--ignored" => options.only_ignored = true,
+                "--help" | "-h" => options.help = true,
+                "--quick" => options.mode = Mode::Quick,
+                "--full" => options.mode = Mode::Full,
+                "--skip" => options.skip.push(text_of(&name, value()?)?),
+                "--time" => options.time = Some(seconds(&name, value()?)?),
+                "--call-limit" => options.call_limit = seconds(&name, value()?)?,
+                "--memory-limit" => options.memory_limit = Some(number(&name, value()?)?),
+                "--cpu" => options.cpu = Some(number(&name, value()?)?),
+                "--seed" => options.seed = number(&name, value()?)?,
+                "--json" => options.json = Some(value()?.into()),
+                "--csv" => options.csv = Some(value()?.into()),
+                "--bmf" => options.bmf = Some(value()?.into()),
+                "--markdown" => options.markdown = Some(value()?.into()),
+                "--html" => options.html = Some(value()?.into()),
+                "--color" | "--colour" => options.colour = colour(&name, value()?)?,
+                other => match OF_LIBTEST.iter().find(|(known, _)| *known == other) {
+                    Some((_, true)) => drop(value()?),
+                    Some((_, false)) => {}
+                    None if other.starts_with('-') && other != "-" => {
+                        return Err(
+                            Error::usage(format!("there is no option {other}; --help lists them")).in_one_line()
+                        );
+                    }
+                    None => options.filters.push(other.to_string()),
+                },
+            }
+        }
+        options.action = match (list, bench && !test) {
+            (true, _) => Action::List,
+            (_, true) => Action::Bench,
+            _ => Action::Test,
+        };
+        Ok(options)
+    }
+
+    /// Whether the row of this name is asked for.
+    pub(super) fn asks_for(&self, name: &str) -> bool {
+        let is_it = |filter: &String| match self.exact {
+            true => name == filter,
+            false => name.contains(filter.as_str()),
+        };
+        let asked = self.filters.is_empty() || self.filters.iter().any(is_it);
+        asked && !self.only_ignored && !self.skip.iter().any(is_it)
+    }
+
+    /// The files that are named, each with its option.
+    pub(super) fn files(&self) -> [(&'static str, &Option<PathBuf>); 5] {
+        [
+            ("--json", &self.json),
+            ("--csv", &self.csv),
+            ("--bmf", &self.bmf),
+            ("--markdown", &self.markdown),
+            ("--html", &self.html),
+        ]
+    }
+}
+
+fn text_of(name: &str, value: OsString) -> Result<String> {
+    value
+        .into_string()
+        .map_err(|_| Error::usage(format!("{name}: the value is not UTF-8; names are")))
+}
+
+fn number<T: std::str::FromStr>(name: &str, value: OsString) -> Result<T> {
+    let text = text_of(name, value)?;
+    text.parse()
+        .map_err(|_| Error::usage(format!("{name} {text}: not a number that it takes")).in_one_line())
+}
+
+fn seconds(name: &str, value: OsString) -> Result<Duration> {
+    let seconds: f64 = number(name, value)?;
+    Duration::try_from_secs_f64(seconds)
+        .ok()
+        .filter(|span| !span.is_zero())
+        .ok_or_else(|| Error::usage(format!("{name} {seconds}: not a time; give seconds, such as 0.5")))
+}
+
+fn colour(name: &str, value: OsString) -> Result<Option<bool>> {
+    match text_of(name, value)?.as_str() {
+        "auto" => Ok(None),
+        "always" => Ok(Some(true)),
+        "never" => Ok(Some(false)),
+        other => Err(Error::usage(format!("{name} {other}: give auto, always or never")).in_one_line()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<Options> {
+        Options::parse(line.split_whitespace().map(OsString::from))
+    }
+
+    #[test]
+    fn cargo_bench_measures_and_cargo_test_runs_each_body_once() {
+        assert_eq!(parsed("--bench").unwrap().action, Action::Bench);
+        assert_eq!(parsed("").unwrap().action, Action::Test);
+        // As criterion: cargo bench -- --test.
+        assert_eq!(parsed("--test --bench").unwrap().action, Action::Test);
+        assert_eq!(parsed("--list --format terse").unwrap().action, Action::List);
+        let passed =
+            parsed("--nocapture --test-threads=1 --test-threads 1 -q --show-output --include-ignored").unwrap();
+        assert!(passed.filters.is_empty());
+    }
+
+    #[test]
+    fn filters_are_those_of_libtest() {
+        let asks = |line: &str, name: &str| parsed(line).unwrap().asks_for(name);
+        assert!(asks("", "sum/iter") && asks("sum", "sum/iter") && asks("loop iter", "sum/iter"));
+        assert!(!asks("sort", "sum/iter") && !asks("--exact sum", "sum/iter") && asks("--exact sum/iter", "sum/iter"));
+        assert!(!asks("sum --skip iter", "sum/iter") && asks("sum --skip iter", "sum/loop"));
+        assert!(asks("--exact --skip sum", "sum/iter"), "an exact name to skip");
+        assert!(!asks("--ignored", "sum/iter"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_in_a_line() {
+        for (line, part) in [
+            ("--jsn x", "no option --jsn"),
+            ("--json", "--json needs a value"),
+            ("--seed x", "--seed x"),
+            ("--time 0", "--time 0"),
+            ("--time -1", "not a time"),
+            ("--color red", "auto, always or never"),
+        ] {
+            let error = parsed(line).unwrap_err();
+            assert!(error.message.contains(part), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn values_stand_behind_a_space_or_a_sign() {
+        let options = parsed("--json=a.json --csv b.csv --time=0.5 --memory-limit 4096 --seed 7").unwrap();
+        assert_eq!(
+            (options.json, options.csv),
+            (Some("a.json".into()), Some("b.csv".into()))
+        );
+        assert_eq!(
+            (options.time, options.memory_limit),
+            (Some(Duration::from_millis(500)), Some(4096))
+        );
+        assert_eq!(options.seed, 7);
+    }
+}

@@ -1,0 +1,345 @@
+//! A row of a group: calibrated, then a sampler of the runner.
+//!
+//! How a row is sampled depends on what a call takes:
+//! - up to [`SLOPE_BELOW_NS`]: a slope over unrolled calls, or over numbers of calls where each has an input;
+//! - longer: the time of as many calls as take [`SPAN_NS`], down to one;
+//! - on several threads: operations in a span of time.
+
+use super::body::Body;
+use super::caught::caught;
+use super::together::Together;
+use super::watch;
+use crate::arch::Length;
+use crate::error::{Error, Result};
+use crate::runner::crowd::Crowd;
+use crate::runner::{Bench, Loops, Sample, Sampler};
+use crate::sys::allocations::{self, Allocated};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// Calls that take longer are not unrolled: 140 of them, which a slope needs, would take a millisecond.
+const SLOPE_BELOW_NS: f64 = 7_000.0;
+
+/// The least time of a sample that is no slope: the stamps are a thousandth of it.
+const SPAN_NS: f64 = 50_000.0;
+
+/// A sample that takes longer is preempted sooner or later wherever it runs, so preemption must not reject it.
+pub(super) const LONG_NS: f64 = 3_000_000.0;
+
+/// The most inputs that exist at once for the shortest loop; the longest has four times as many.
+const MOST_INPUTS: u64 = 256;
+
+/// Making the inputs of a batch may take this long.
+const MAKING: Duration = Duration::from_millis(2);
+
+/// The first calls, whose quickest is what a call takes: the first of all faults pages in.
+const FIRST_CALLS: usize = 3;
+
+/// How long threads work for a sample.
+const CROWD_SPAN: Duration = Duration::from_millis(10);
+
+/// What a row runs.
+pub(super) enum Work<'b> {
+    /// On the measuring thread.
+    Alone(Box<dyn Body + 'b>),
+    /// On this many threads.
+    Crowd(Rc<dyn Together + 'b>, usize),
+}
+
+/// A row before it is measured.
+pub(super) struct Row<'b> {
+    /// Its name in the group.
+    pub(super) name: String,
+    /// The function that it is of.
+    pub(super) member: String,
+    /// The function's parameter, or its number of threads.
+    pub(super) parameter: Option<usize>,
+    pub(super) work: Work<'b>,
+}
+
+impl<'b> Row<'b> {
+    pub(super) fn new(member: String, parameter: Option<usize>, work: Work<'b>) -> Self {
+        Self {
+            name: parameter.map_or_else(|| member.clone(), |n| format!("{member}/{n}")),
+            member,
+            parameter,
+            work,
+        }
+    }
+}
+
+/// A row whose cost is roughly known.
+pub(super) struct Calibrated<'b> {
+    pub(super) work: Work<'b>,
+    /// Nanoseconds of a sample.
+    pub(super) sample_ns: f64,
+    pub(super) way: Way,
+    /// What a call allocates, if allocations are counted.
+    pub(super) allocated: Option<[f64; 2]>,
+}
+
+/// How a row is sampled.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Way {
+    /// A slope, of loops of this many iterations.
+    Slope(u64),
+    /// The time of this many calls.
+    Calls(u64),
+    /// Threads for a while.
+    Crowd,
+}
+
+/// Runs one call of the row, and nothing else.
+///
+/// # Errors
+/// It panicked.
+pub(super) fn once(work: &mut Work<'_>, name: &str) -> std::result::Result<Allocated, String> {
+    watch::row(name);
+    let call = || match work {
+        Work::Alone(body) => body.once(),
+        Work::Crowd(together, _) => {
+            together.once();
+            Allocated::default()
+        }
+    };
+    watch::watched(|| caught(call))
+}
+
+/// Finds out how to sample a row.
+///
+/// # Errors
+/// It panicked.
+pub(super) fn calibrate<'b>(
+    mut work: Work<'b>,
+    name: &str,
+    bench: &Bench,
+    tsc_hz: f64,
+) -> std::result::Result<Calibrated<'b>, String> {
+    let Work::Alone(body) = &mut work else {
+        once(&mut work, name)?;
+        return Ok(Calibrated {
+            work,
+            sample_ns: CROWD_SPAN.as_nanos() as f64,
+            way: Way::Crowd,
+            allocated: None,
+        });
+    };
+    watch::row(name);
+    let mut call_ns = f64::INFINITY;
+    for _ in 0..FIRST_CALLS {
+        let ticks = watch::watched(|| caught(|| body.repeat(1)))?;
+        call_ns = call_ns.min(ticks as f64 * 1e9 / tsc_hz);
+        if call_ns > LONG_NS {
+            break;
+        }
+    }
+    let way = match call_ns > SLOPE_BELOW_NS {
+        true => Way::Calls(((SPAN_NS / call_ns).ceil() as u64).next_power_of_two()),
+        false => Way::Slope(watch::watched(|| caught(|| iterations(&mut **body, bench)))?),
+    };
+    let sample_ns = match way {
+        Way::Calls(calls) => calls as f64 * call_ns,
+        _ => 0.0,
+    };
+    let allocated = match allocations::are_counted() {
+        true => {
+            let used = once(&mut work, name)?;
+            Some([used.calls as f64, used.bytes as f64])
+        }
+        false => None,
+    };
+    Ok(Calibrated {
+        work,
+        sample_ns,
+        way,
+        allocated,
+    })
+}
+
+/// Iterations of the shortest loop; fewer than long enough where the inputs are many, or take long to make.
+fn iterations(body: &mut dyn Body, bench: &Bench) -> u64 {
+    if body.copies() > 0 {
+        return bench.iterations(1 << 40, &mut |length, n| body.batch(length, n));
+    }
+    let mut late = false;
+    bench.iterations(MOST_INPUTS, &mut |length, n| {
+        let begun = std::time::Instant::now();
+        let ticks = body.batch(length, n);
+        late |= begun.elapsed() > MAKING;
+        if late { u64::MAX } else { ticks }
+    })
+}
+
+/// Rows whose costs are alike get the same number of iterations, so that a row against itself runs the same loops.
+pub(super) fn align(ways: &mut [Way]) {
+    let known: Vec<u64> = ways
+        .iter()
+        .filter_map(|way| match way {
+            Way::Slope(n) | Way::Calls(n) => Some(*n),
+            Way::Crowd => None,
+        })
+        .collect();
+    for way in ways {
+        if let Way::Slope(n) = way
+            && known.contains(&(2 * *n))
+        {
+            *n *= 2;
+        }
+    }
+}
+
+/// The rows that panicked in a sample, by their names in the group.
+pub(super) type Panicked = Rc<RefCell<Vec<String>>>;
+
+/// Makes the sampler of a row, of its name in the group and its full name. A panic is an error, and noted in `panicked`.
+pub(super) fn sampler<'b>(
+    [name, full_name]: [String; 2],
+    Calibrated { work, way, .. }: Calibrated<'b>,
+    bench: &mut Bench,
+    cpus: &[u32],
+    panicked: Panicked,
+) -> Box<dyn Sampler + 'b> {
+    let inner: Box<dyn Sampler + 'b> = match (work, way) {
+        (Work::Alone(mut body), Way::Slope(iterations)) => {
+            let copies = body.copies();
+            let run = move |length: Length, n| body.batch(length, n);
+            bench.of_batches(name, copies, copies > 0, iterations, run)
+        }
+        (Work::Alone(body), way) => Box::new(Calls {
+            name,
+            body,
+            calls: match way {
+                Way::Calls(n) => n,
+                _ => 1,
+            },
+        }),
+        (Work::Crowd(together, threads), _) => Box::new(OnThreads {
+            name,
+            together,
+            crowd: Crowd {
+                cpus: cpus.to_vec(),
+                threads,
+                pinned: threads <= cpus.len(),
+                span: CROWD_SPAN,
+            },
+        }),
+    };
+    Box::new(Caught {
+        inner,
+        full_name,
+        panicked,
+    })
+}
+
+/// The time of a number of calls.
+struct Calls<'b> {
+    name: String,
+    body: Box<dyn Body + 'b>,
+    calls: u64,
+}
+
+impl Sampler for Calls<'_> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn sample(&mut self) -> Result<Sample> {
+        Ok(Sample::new(self.body.repeat(self.calls) as f64 / self.calls as f64))
+    }
+}
+
+/// Operations a second of several threads.
+struct OnThreads<'b> {
+    name: String,
+    together: Rc<dyn Together + 'b>,
+    crowd: Crowd,
+}
+
+impl Sampler for OnThreads<'_> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn sample(&mut self) -> Result<Sample> {
+        self.together.run(&self.name, &self.crowd)
+    }
+}
+
+/// A sampler whose panics are errors, and whose calls have a limit.
+struct Caught<'b> {
+    inner: Box<dyn Sampler + 'b>,
+    full_name: String,
+    panicked: Panicked,
+}
+
+impl Sampler for Caught<'_> {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn loops(&self) -> Option<Loops> {
+        self.inner.loops()
+    }
+
+    fn sample(&mut self) -> Result<Sample> {
+        watch::row(&self.full_name);
+        watch::watched(|| caught(|| self.inner.sample())).unwrap_or_else(|why| {
+            self.panicked.borrow_mut().push(self.inner.name().to_string());
+            Err(Error::check(why))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::body::plain;
+    use super::*;
+    use crate::runner::tick_rate;
+
+    fn calibrated<'a>(body: Box<dyn Body + 'a>) -> std::result::Result<Calibrated<'a>, String> {
+        let tsc_hz = tick_rate(Duration::from_millis(20));
+        calibrate(Work::Alone(body), "row", &Bench::new(), tsc_hz)
+    }
+
+    #[test]
+    fn a_short_call_is_unrolled_and_a_long_one_is_timed_alone() {
+        let short = calibrated(plain(|| 7u64)).unwrap();
+        assert!(matches!(short.way, Way::Slope(n) if n > 1), "{:?}", short.way);
+        let long = calibrated(plain(|| std::thread::sleep(Duration::from_millis(4)))).unwrap();
+        assert_eq!(long.way, Way::Calls(1));
+        assert!(long.sample_ns >= LONG_NS);
+    }
+
+    #[test]
+    fn a_panic_is_the_rows_error_at_any_call() {
+        let why = calibrated(plain(|| -> u64 { panic!("at once") })).err().unwrap();
+        assert!(why.contains("at once"), "{why}");
+        // The twin panics in a sample, after calibration has seen nothing.
+        let armed = std::cell::Cell::new(false);
+        let row = calibrated(plain(|| assert!(!armed.get(), "later"))).unwrap();
+        let panicked = Panicked::default();
+        let names = ["row", "group/row"].map(String::from);
+        let mut sampler = sampler(names, row, &mut Bench::new(), &[], Rc::clone(&panicked));
+        assert!(sampler.sample().is_ok());
+        armed.set(true);
+        assert!(sampler.sample().unwrap_err().message.contains("later"));
+        assert_eq!(*panicked.borrow(), ["row"]);
+    }
+
+    #[test]
+    fn inputs_are_bounded_where_they_take_long_to_make() {
+        let body = super::super::body::WithInputs {
+            make: || std::thread::sleep(Duration::from_millis(3)),
+            run: |()| 7u64,
+        };
+        assert_eq!(calibrated(Box::new(body)).unwrap().way, Way::Slope(1));
+    }
+
+    #[test]
+    fn rows_that_are_alike_have_as_many_iterations() {
+        let mut ways = [Way::Slope(64), Way::Slope(128), Way::Slope(16), Way::Calls(4)];
+        align(&mut ways);
+        assert_eq!(ways, [Way::Slope(128), Way::Slope(128), Way::Slope(16), Way::Calls(4)]);
+    }
+}

@@ -1,0 +1,147 @@
+//! The allocator of a program that counts what its benchmarks allocate, and a limit of what lives at once.
+//!
+//! # Invariants
+//! 1. Each call is passed on unchanged to the system's allocator, so its promises are kept.
+//! 2. Counting allocates nothing: the counts are cells of the thread, made without an initializer that could.
+//!
+//! # Cost
+//! About a nanosecond a call, and a word that all threads write: compare rows with each other, not with a program that
+//! does not count.
+//!
+//! # Safety
+//! Memory is the system allocator's (Invariant 1).
+#![expect(unsafe_code, reason = "an allocator")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Counts allocations: `#[global_allocator] static A: cyclewise_bench::Allocations = cyclewise_bench::Allocations;`.
+pub struct Allocations;
+
+/// What a thread has allocated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Allocated {
+    /// Calls of the allocator that gave memory.
+    pub calls: u64,
+    /// Their bytes; of memory that grew, what it grew by.
+    pub bytes: u64,
+}
+
+thread_local! {
+    static OWN: Cell<Allocated> = const { Cell::new(Allocated { calls: 0, bytes: 0 }) };
+}
+
+/// Bytes that all threads have and did not free.
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+/// How many they may have.
+static MOST: AtomicUsize = AtomicUsize::new(usize::MAX);
+/// What is called by the thread that asks for more. It does not return.
+static BEYOND: OnceLock<fn() -> !> = OnceLock::new();
+
+/// What the calling thread has allocated so far; zeroes in a program without [`Allocations`].
+pub fn so_far() -> Allocated {
+    // A thread that is ending has no cell any more.
+    OWN.try_with(Cell::get).unwrap_or_default()
+}
+
+/// Whether this program's allocator is [`Allocations`].
+pub fn are_counted() -> bool {
+    let before = so_far();
+    drop(std::hint::black_box(Box::new(1u8)));
+    so_far() != before
+}
+
+/// The thread that asks for more than `bytes` beyond what lives now calls `beyond`, which must not return and must not
+/// need this limit. The first limit's `beyond` stays.
+pub fn limit(bytes: usize, beyond: fn() -> !) {
+    let _ = BEYOND.set(beyond);
+    // Relaxed: a number and nothing else.
+    MOST.store(LIVE.load(Relaxed).saturating_add(bytes), Relaxed);
+}
+
+/// No limit from now on.
+pub fn unlimited() {
+    MOST.store(usize::MAX, Relaxed);
+}
+
+fn count(bytes: usize) {
+    let _ = OWN.try_with(|own| {
+        let Allocated { calls, bytes: all } = own.get();
+        own.set(Allocated {
+            calls: calls + 1,
+            bytes: all + bytes as u64,
+        });
+    });
+    // Relaxed: a sum of which nothing else depends.
+    let live = LIVE.fetch_add(bytes, Relaxed).wrapping_add(bytes);
+    if live > MOST.load(Relaxed) {
+        too_much_slow();
+    }
+}
+
+#[cold]
+fn too_much_slow() {
+    // One thread is told: the others need memory to end in good order.
+    if MOST.swap(usize::MAX, Relaxed) != usize::MAX
+        && let Some(beyond) = BEYOND.get()
+    {
+        beyond();
+    }
+}
+
+// SAFETY: Invariant 1.
+unsafe impl GlobalAlloc for Allocations {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size());
+        // SAFETY: the caller's promise is System's.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(layout.size());
+        // SAFETY: the caller's promise is System's.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: the caller's promise is System's.
+        unsafe { System.dealloc(at, layout) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        match size.checked_sub(layout.size()) {
+            Some(more) => count(more),
+            None => {
+                LIVE.fetch_sub(layout.size() - size, Relaxed);
+            }
+        }
+        // SAFETY: the caller's promise is System's.
+        unsafe { System.realloc(at, layout, size) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_counts_its_own_calls_and_bytes() {
+        let before = so_far();
+        count(100);
+        count(28);
+        LIVE.fetch_sub(128, Relaxed);
+        let after = so_far();
+        assert_eq!((after.calls - before.calls, after.bytes - before.bytes), (2, 128));
+        let other = std::thread::spawn(so_far).join().unwrap();
+        assert_eq!(other, Allocated::default(), "of another thread, nothing");
+    }
+
+    #[test]
+    fn these_tests_are_not_counted() {
+        assert!(!are_counted(), "their allocator is the system's");
+    }
+}
