@@ -16,6 +16,11 @@ pub(super) trait Body {
     /// Copies in an iteration of the shortest loop; 0 where one call cannot stand beside the next, as each has its input.
     fn copies(&self) -> u32;
 
+    /// Whether a call has an input that is made for it, or a result that is kept for its drop.
+    fn has_inputs(&self) -> bool {
+        self.copies() == 0
+    }
+
     /// The ticks of `n` iterations of the loop of this length.
     fn batch(&mut self, length: Length, n: u64) -> u64;
 

@@ -1,7 +1,8 @@
 //! A row of a group: calibrated, then a sampler of the runner.
 //!
 //! How a row is sampled depends on what a call takes:
-//! - up to [`SLOPE_BELOW_NS`]: a slope over unrolled calls, or over numbers of calls where each has an input;
+//! - below [`UNROLLED_BELOW_NS`]: a slope over unrolled calls, unless each has an input;
+//! - up to [`SLOPE_BELOW_NS`]: a slope over numbers of calls in one loop;
 //! - longer: the time of as many calls as take [`SPAN_NS`], down to one;
 //! - on several threads: operations in a span of time.
 
@@ -18,7 +19,11 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Calls that take longer are not unrolled: 140 of them, which a slope needs, would take a millisecond.
+/// Longer calls are not unrolled: the loop around one is a hundredth of them, and the compiler may inline a longer function into
+/// four copies and not into eight, which are two functions and not one cost.
+const UNROLLED_BELOW_NS: f64 = 40.0;
+
+/// Calls that take longer are no slope: 140 of them, which a slope needs, would take a millisecond.
 const SLOPE_BELOW_NS: f64 = 7_000.0;
 
 /// The least time of a sample that is no slope: the stamps are a thousandth of it.
@@ -82,7 +87,9 @@ pub(super) struct Calibrated<'b> {
 /// How a row is sampled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Way {
-    /// A slope, of loops of this many iterations.
+    /// A slope over unrolled calls, of loops of this many iterations.
+    Unrolled(u64),
+    /// A slope over numbers of calls, of which the least is this.
     Slope(u64),
     /// The time of this many calls.
     Calls(u64),
@@ -136,7 +143,7 @@ pub(super) fn calibrate<'b>(
     }
     let way = match call_ns > SLOPE_BELOW_NS {
         true => Way::Calls(((SPAN_NS / call_ns).ceil() as u64).next_power_of_two()),
-        false => Way::Slope(watch::watched(|| caught(|| iterations(&mut **body, bench)))?),
+        false => watch::watched(|| caught(|| slope(&mut **body, bench, tsc_hz)))?,
     };
     let sample_ns = match way {
         Way::Calls(calls) => calls as f64 * call_ns,
@@ -157,16 +164,24 @@ pub(super) fn calibrate<'b>(
     })
 }
 
+/// The slope of a short call.
+fn slope(body: &mut dyn Body, bench: &Bench, tsc_hz: f64) -> Way {
+    let calls = iterations(body, bench);
+    let call_ns = body.repeat(calls) as f64 * 1e9 / tsc_hz / calls as f64;
+    match body.copies() > 0 && call_ns < UNROLLED_BELOW_NS {
+        true => Way::Unrolled(bench.iterations(1 << 40, &mut |length, n| body.batch(length, n))),
+        false => Way::Slope(calls),
+    }
+}
+
 /// Iterations of the shortest loop; fewer than long enough where the inputs are many, or take long to make.
 fn iterations(body: &mut dyn Body, bench: &Bench) -> u64 {
-    if body.copies() > 0 {
-        return bench.iterations(1 << 40, &mut |length, n| body.batch(length, n));
-    }
     let mut late = false;
-    bench.iterations(MOST_INPUTS, &mut |length, n| {
+    let most = if body.has_inputs() { MOST_INPUTS } else { 1 << 40 };
+    bench.iterations(most, &mut |_, n| {
         let begun = std::time::Instant::now();
-        let ticks = body.batch(length, n);
-        late |= begun.elapsed() > MAKING;
+        let ticks = body.repeat(n);
+        late |= body.has_inputs() && begun.elapsed() > MAKING;
         if late { u64::MAX } else { ticks }
     })
 }
@@ -176,12 +191,12 @@ pub(super) fn align(ways: &mut [Way]) {
     let known: Vec<u64> = ways
         .iter()
         .filter_map(|way| match way {
-            Way::Slope(n) | Way::Calls(n) => Some(*n),
+            Way::Unrolled(n) | Way::Slope(n) | Way::Calls(n) => Some(*n),
             Way::Crowd => None,
         })
         .collect();
     for way in ways {
-        if let Way::Slope(n) = way
+        if let Way::Unrolled(n) | Way::Slope(n) = way
             && known.contains(&(2 * *n))
         {
             *n *= 2;
@@ -201,10 +216,14 @@ pub(super) fn sampler<'b>(
     panicked: Panicked,
 ) -> Box<dyn Sampler + 'b> {
     let inner: Box<dyn Sampler + 'b> = match (work, way) {
-        (Work::Alone(mut body), Way::Slope(iterations)) => {
+        (Work::Alone(mut body), Way::Unrolled(iterations)) => {
             let copies = body.copies();
             let run = move |length: Length, n| body.batch(length, n);
-            bench.of_batches(name, copies, copies > 0, iterations, run)
+            bench.of_batches(name, copies, true, iterations, run)
+        }
+        (Work::Alone(mut body), Way::Slope(calls)) => {
+            let counted = !body.has_inputs();
+            bench.of_batches(name, 0, counted, calls, move |_, n| body.repeat(n))
         }
         (Work::Alone(body), way) => Box::new(Calls {
             name,
@@ -305,7 +324,9 @@ mod tests {
     #[test]
     fn a_short_call_is_unrolled_and_a_long_one_is_timed_alone() {
         let short = calibrated(plain(|| 7u64)).unwrap();
-        assert!(matches!(short.way, Way::Slope(n) if n > 1), "{:?}", short.way);
+        assert!(matches!(short.way, Way::Unrolled(n) if n > 1), "{:?}", short.way);
+        let middle = calibrated(plain(|| (0..1000u64).map(std::hint::black_box).sum::<u64>())).unwrap();
+        assert!(matches!(middle.way, Way::Slope(_) | Way::Calls(_)), "{:?}", middle.way);
         let long = calibrated(plain(|| std::thread::sleep(Duration::from_millis(4)))).unwrap();
         assert_eq!(long.way, Way::Calls(1));
         assert!(long.sample_ns >= LONG_NS);
