@@ -70,6 +70,7 @@ pub(crate) fn hold<T: PartialEq + Send + 'static>(
 
 /// How many files were tried and how many of them read, or what is wrong with the reader. For readers that owe something: on a slow
 /// machine too they get the files that show it.
+#[allow(dead_code, reason = "not every package that includes this file has such readers")]
 pub(crate) fn tried<T: PartialEq + Send + 'static>(
     good: &[&[u8]],
     owes: Owes,

@@ -2,7 +2,7 @@
 //!
 //! How a row is sampled depends on what a call takes:
 //! - below [`UNROLLED_BELOW_NS`]: a slope over unrolled calls, unless each has an input;
-//! - up to [`SLOPE_BELOW_NS`]: a slope over numbers of calls in one loop;
+//! - up to [`SLOPE_BELOW_NS`], or [`INPUTS_SLOPE_BELOW_NS`] where calls have inputs: a slope over numbers of calls in one loop;
 //! - longer: the time of as many calls as take [`SPAN_NS`], down to one;
 //! - on several threads: operations in a span of time.
 
@@ -17,7 +17,7 @@ use crate::runner::{Bench, Loops, Sample, Sampler};
 use crate::sys::allocations::{self, Allocated};
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Longer calls are not unrolled: the loop around one is a hundredth of them, and the compiler may inline a longer function into
 /// four copies and not into eight, which are two functions and not one cost.
@@ -25,6 +25,10 @@ const UNROLLED_BELOW_NS: f64 = 40.0;
 
 /// Calls that take longer are no slope: 140 of them, which a slope needs, would take a millisecond.
 const SLOPE_BELOW_NS: f64 = 7_000.0;
+
+/// The same of calls with inputs: a loop of four times the calls holds four times the inputs, which a cache may hold no longer, so that
+/// its calls cost more. All samples of such a row hold equally many, unless so many take longer than [`MAKING`].
+const INPUTS_SLOPE_BELOW_NS: f64 = 400.0;
 
 /// The least time of a sample that is no slope: the stamps are a thousandth of it.
 const SPAN_NS: f64 = 50_000.0;
@@ -133,16 +137,23 @@ pub(super) fn calibrate<'b>(
         });
     };
     watch::row(name);
-    let mut call_ns = f64::INFINITY;
+    let (mut call_ns, mut with_input_ns) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..FIRST_CALLS {
+        let begun = Instant::now();
         let ticks = watch::watched(|| caught(|| body.repeat(1)))?;
+        with_input_ns = with_input_ns.min(begun.elapsed().as_nanos() as f64);
         call_ns = call_ns.min(ticks as f64 * 1e9 / tsc_hz);
         if call_ns > LONG_NS {
             break;
         }
     }
-    let way = match call_ns > SLOPE_BELOW_NS {
-        true => Way::Calls(((SPAN_NS / call_ns).ceil() as u64).next_power_of_two()),
+    let calls = ((SPAN_NS / call_ns.max(1.0)).ceil() as u64).next_power_of_two();
+    let slope_below = match body.has_inputs() && calls as f64 * with_input_ns < MAKING.as_nanos() as f64 {
+        true => INPUTS_SLOPE_BELOW_NS,
+        false => SLOPE_BELOW_NS,
+    };
+    let way = match call_ns > slope_below {
+        true => Way::Calls(calls),
         false => watch::watched(|| caught(|| slope(&mut **body, bench, tsc_hz)))?,
     };
     let sample_ns = match way {
@@ -179,7 +190,7 @@ fn iterations(body: &mut dyn Body, bench: &Bench) -> u64 {
     let mut late = false;
     let most = if body.has_inputs() { MOST_INPUTS } else { 1 << 40 };
     bench.iterations(most, &mut |_, n| {
-        let begun = std::time::Instant::now();
+        let begun = Instant::now();
         let ticks = body.repeat(n);
         late |= body.has_inputs() && begun.elapsed() > MAKING;
         if late { u64::MAX } else { ticks }
@@ -312,7 +323,7 @@ impl Sampler for Caught<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::body::plain;
+    use super::super::body::{WithInputs, plain};
     use super::*;
     use crate::runner::tick_rate;
 
@@ -330,6 +341,23 @@ mod tests {
         let long = calibrated(plain(|| std::thread::sleep(Duration::from_millis(4)))).unwrap();
         assert_eq!(long.way, Way::Calls(1));
         assert!(long.sample_ns >= LONG_NS);
+    }
+
+    #[test]
+    fn calls_with_inputs_hold_equally_many_of_them_in_every_sample() {
+        let microsecond = |_: Vec<u8>| {
+            let begun = Instant::now();
+            while begun.elapsed() < Duration::from_micros(1) {}
+        };
+        let row = calibrated(Box::new(WithInputs {
+            make: Vec::new,
+            run: microsecond,
+        }))
+        .unwrap();
+        // The twin has no inputs: it is a slope, unless the machine took longer than it had to.
+        let twin = calibrated(plain(|| microsecond(Vec::new()))).unwrap();
+        assert!(matches!(row.way, Way::Calls(n) if n <= 64), "{:?}", row.way);
+        assert!(matches!(twin.way, Way::Slope(_) | Way::Calls(..=8)), "{:?}", twin.way);
     }
 
     #[test]
