@@ -1,6 +1,7 @@
 //! Bad input: one clear line each, the right status, and what there is.
 
 use super::programs::BEGUN;
+use super::signals::with_default_signals;
 use super::{Ran, command, measured, run};
 use cyclewise_bench::record;
 use std::io::{BufRead, BufReader, Read};
@@ -134,7 +135,8 @@ fn what_there_is_at_an_interrupt_is_kept_and_marked() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("record.json");
     let path = file.display().to_string();
-    let mut command = command("slow", &["--bench", "--time", "600", "--json", &path]);
+    let slow = command("slow", &["--bench", "--time", "600", "--json", &path]);
+    let mut command = with_default_signals(&slow);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stderr = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();

@@ -3,6 +3,8 @@
 mod bad;
 mod good;
 mod programs;
+#[path = "../../../cyclewise-locks/tests/common/signals.rs"]
+mod signals;
 
 use cyclewise_bench::record::{self, Record};
 use std::process::{Command, Output};
@@ -61,7 +63,11 @@ impl Ran {
 }
 
 fn run(program: &str, arguments: &[&str]) -> Ran {
-    Ran::of(command(program, arguments).output().unwrap())
+    Ran::of(
+        signals::with_default_signals(&command(program, arguments))
+            .output()
+            .unwrap(),
+    )
 }
 
 /// Seconds for a group: more where the machine leaves too few samples.
