@@ -3,7 +3,7 @@
 use super::Suite;
 use super::options::{Action, Options};
 use super::pin;
-use super::row::{self, Calibrated, LONG_NS, Row, Way, Work};
+use super::row::{self, Calibrated, Row, Way, Work};
 use crate::error::{Error, Status};
 use crate::record::{Experiment, Metric, Unit, Variant};
 use crate::runner::{self, Budget, Control, Guards, Heading, Measurement, Mode, Runner, SetupOf};
@@ -82,7 +82,7 @@ fn measure(suite: &mut Suite, parts: &Named<'_>, rows: Vec<Row<'_>>) {
         return;
     }
     let crowds = ready.iter().any(|row| row.way == Way::Crowd);
-    let long = crowds || ready.iter().any(|row| row.sample_ns > LONG_NS);
+    let long = ready.iter().any(|row| row.long);
     let mut ways: Vec<Way> = ready.iter().map(|row| row.way).collect();
     row::align(&mut ways);
     let compare = compared(&known, crowds);

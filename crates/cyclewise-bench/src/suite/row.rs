@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::runner::crowd::Crowd;
 use crate::runner::{Bench, Loops, Sample, Sampler};
 use crate::sys::allocations::{self, Allocated};
+use crate::sys::usage;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -34,7 +35,7 @@ const INPUTS_SLOPE_BELOW_NS: f64 = 400.0;
 const SPAN_NS: f64 = 50_000.0;
 
 /// A sample that takes longer is preempted sooner or later wherever it runs, so preemption must not reject it.
-pub(super) const LONG_NS: f64 = 3_000_000.0;
+const LONG_NS: f64 = 3_000_000.0;
 
 /// The most inputs that exist at once for the shortest loop; the longest has four times as many.
 const MOST_INPUTS: u64 = 256;
@@ -81,8 +82,8 @@ impl<'b> Row<'b> {
 /// A row whose cost is roughly known.
 pub(super) struct Calibrated<'b> {
     pub(super) work: Work<'b>,
-    /// Nanoseconds of a sample.
-    pub(super) sample_ns: f64,
+    /// Whether a sample loses its CPU wherever it runs, so that this must not reject it: it takes long, or its calls block.
+    pub(super) long: bool,
     pub(super) way: Way,
     /// What a call allocates, if allocations are counted.
     pub(super) allocated: Option<[f64; 2]>,
@@ -131,16 +132,17 @@ pub(super) fn calibrate<'b>(
         once(&mut work, name)?;
         return Ok(Calibrated {
             work,
-            sample_ns: CROWD_SPAN.as_nanos() as f64,
+            long: true,
             way: Way::Crowd,
             allocated: None,
         });
     };
     watch::row(name);
-    let (mut call_ns, mut with_input_ns) = (f64::INFINITY, f64::INFINITY);
+    let (mut call_ns, mut with_input_ns, mut waits) = (f64::INFINITY, f64::INFINITY, u64::MAX);
     for _ in 0..FIRST_CALLS {
-        let begun = Instant::now();
+        let (begun, waited) = (Instant::now(), usage::voluntary_switches());
         let ticks = watch::watched(|| caught(|| body.repeat(1)))?;
+        waits = waits.min(usage::voluntary_switches() - waited);
         with_input_ns = with_input_ns.min(begun.elapsed().as_nanos() as f64);
         call_ns = call_ns.min(ticks as f64 * 1e9 / tsc_hz);
         if call_ns > LONG_NS {
@@ -151,10 +153,9 @@ pub(super) fn calibrate<'b>(
         Some(calls) => Way::Calls(calls),
         None => watch::watched(|| caught(|| slope(&mut **body, bench, tsc_hz)))?,
     };
-    let sample_ns = match way {
-        Way::Calls(calls) => calls as f64 * call_ns,
-        _ => 0.0,
-    };
+    // The making of inputs counts: it is part of a sample, though not of its time.
+    let blocks = waits > 0;
+    let long = blocks || matches!(way, Way::Calls(calls) if calls as f64 * call_ns > LONG_NS);
     let allocated = match allocations::are_counted() {
         true => {
             let used = once(&mut work, name)?;
@@ -164,7 +165,7 @@ pub(super) fn calibrate<'b>(
     };
     Ok(Calibrated {
         work,
-        sample_ns,
+        long,
         way,
         allocated,
     })
@@ -348,7 +349,19 @@ mod tests {
         );
         let long = calibrated(plain(|| std::thread::sleep(Duration::from_millis(4)))).unwrap();
         assert_eq!(long.way, Way::Calls(1));
-        assert!(long.sample_ns >= LONG_NS);
+        assert!(long.long);
+    }
+
+    #[test]
+    fn calls_that_block_are_not_taken_for_preempted_ones() {
+        let blocks = calibrated(plain(|| std::thread::sleep(Duration::from_micros(100)))).unwrap();
+        assert!(blocks.long);
+        // The twin takes as long and never waits.
+        let spins = calibrated(plain(|| {
+            let begun = Instant::now();
+            while begun.elapsed() < Duration::from_micros(100) {}
+        }));
+        assert!(!spins.unwrap().long);
     }
 
     #[test]
@@ -382,7 +395,8 @@ mod tests {
             make: || std::thread::sleep(Duration::from_millis(3)),
             run: |()| 7u64,
         };
-        let way = calibrated(Box::new(body)).unwrap().way;
+        let Calibrated { way, long, .. } = calibrated(Box::new(body)).unwrap();
+        assert!(long, "making them blocks");
         // On a slow machine, or after a sleep, even this call is a long one.
         assert!(matches!(way, Way::Slope(1) | Way::Calls(..=8)), "{way:?}");
     }
