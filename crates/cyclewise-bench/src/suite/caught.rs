@@ -26,7 +26,9 @@ pub(super) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     let outer = CATCHING.replace(true);
     let result = catch_unwind(AssertUnwindSafe(work));
     CATCHING.set(outer);
-    result.map_err(|_| {
+    result.map_err(|payload| {
+        // Its drop is the user's too, and may panic.
+        std::mem::forget(payload);
         let message = MESSAGE.with(|m| m.borrow_mut().take());
         // resume_unwind calls no hook.
         message.unwrap_or_else(|| "panicked without a message".to_string())
@@ -53,6 +55,18 @@ mod tests {
             "{why}"
         );
         assert_eq!(caught(|| 7), Ok(7));
+    }
+
+    #[test]
+    fn a_panic_whose_value_panics_when_dropped_is_one_panic() {
+        struct Bomb;
+        impl Drop for Bomb {
+            fn drop(&mut self) {
+                panic!("dropped");
+            }
+        }
+        let why = caught(|| std::panic::panic_any(Bomb)).unwrap_err();
+        assert!(why.contains("a value that is no text"), "{why}");
     }
 
     #[test]

@@ -42,6 +42,7 @@ pub(super) fn begin(call: Duration, memory: Option<usize>, end: impl FnOnce(&str
 fn wait(call: Duration, memory: Option<usize>) -> String {
     let limit = u64::try_from(call.as_nanos()).unwrap_or(u64::MAX);
     loop {
+        // Relaxed: the unpark that follows its store orders it, and a look too early is followed by another.
         if BEYOND.load(Relaxed) {
             let bytes = memory.unwrap_or_default();
             return format!("has more than {bytes} bytes at once; raise --memory-limit if it may");

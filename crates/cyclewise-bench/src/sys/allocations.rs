@@ -67,6 +67,7 @@ pub fn unlimited() {
     MOST.store(usize::MAX, Relaxed);
 }
 
+/// Counts memory that was given.
 fn count(bytes: usize) {
     let _ = OWN.try_with(|own| {
         let Allocated { calls, bytes: all } = own.get();
@@ -75,7 +76,7 @@ fn count(bytes: usize) {
             bytes: all + bytes as u64,
         });
     });
-    // Relaxed: a sum of which nothing else depends.
+    // Relaxed: a sum that publishes nothing.
     let live = LIVE.fetch_add(bytes, Relaxed).wrapping_add(bytes);
     if live > MOST.load(Relaxed) {
         too_much_slow();
@@ -95,15 +96,21 @@ fn too_much_slow() {
 // SAFETY: Invariant 1.
 unsafe impl GlobalAlloc for Allocations {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size());
         // SAFETY: the caller's promise is System's.
-        unsafe { System.alloc(layout) }
+        let at = unsafe { System.alloc(layout) };
+        if !at.is_null() {
+            count(layout.size());
+        }
+        at
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count(layout.size());
         // SAFETY: the caller's promise is System's.
-        unsafe { System.alloc_zeroed(layout) }
+        let at = unsafe { System.alloc_zeroed(layout) };
+        if !at.is_null() {
+            count(layout.size());
+        }
+        at
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
@@ -113,14 +120,17 @@ unsafe impl GlobalAlloc for Allocations {
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: the caller's promise is System's.
+        let moved = unsafe { System.realloc(at, layout, size) };
         match size.checked_sub(layout.size()) {
+            // Where it gave none, the old memory is as it was.
+            _ if moved.is_null() => {}
             Some(more) => count(more),
             None => {
                 LIVE.fetch_sub(layout.size() - size, Relaxed);
             }
         }
-        // SAFETY: the caller's promise is System's.
-        unsafe { System.realloc(at, layout, size) }
+        moved
     }
 }
 
@@ -138,6 +148,24 @@ mod tests {
         assert_eq!((after.calls - before.calls, after.bytes - before.bytes), (2, 128));
         let other = std::thread::spawn(so_far).join().unwrap();
         assert_eq!(other, Allocated::default(), "of another thread, nothing");
+    }
+
+    #[test]
+    fn memory_that_was_refused_is_not_counted() {
+        let before = so_far();
+        // More than the address space has: System gives none.
+        let layout = Layout::from_size_align(isize::MAX as usize - 4096, 1).unwrap();
+        // SAFETY: the layout has a size.
+        let none = unsafe { Allocations.alloc(layout) };
+        assert!(none.is_null());
+        assert_eq!(so_far(), before);
+        // The twin is given.
+        let layout = Layout::new::<[u64; 4]>();
+        // SAFETY: the layout has a size.
+        let some = unsafe { Allocations.alloc(layout) };
+        assert_eq!(so_far().calls, before.calls + 1);
+        // SAFETY: given for this layout, and freed once.
+        unsafe { Allocations.dealloc(some, layout) };
     }
 
     #[test]
