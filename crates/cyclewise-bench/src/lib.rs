@@ -4,7 +4,7 @@
 //!
 //! ```toml
 //! [dev-dependencies]
-//! cyclewise-bench = "0.1"
+//! cyclewise-bench = { path = "../cyclewise/crates/cyclewise-bench" } # not on crates.io yet
 //!
 //! [[bench]]
 //! name = "mine"
@@ -53,7 +53,7 @@
 //!   Inputs of a batch, up to 1024, exist at once.
 //! - **State.** A body is called millions of times. What it changes (a vector that grows, a map that fills) changes its cost: then
 //!   the row is "not linear", or drifts. Make the state an input.
-//! - **Threads.** A body runs pinned to one CPU, and threads that it starts stay there, unless a call takes milliseconds. Functions
+//! - **Threads.** A body runs pinned to one CPU, and threads that it starts stay there, unless calls block or take milliseconds. Functions
 //!   that threads call at once are [`Group::bench_shared`].
 //! - **Parameters.** [`Group::over`] gives each function each size, and the exponent of its growth from four sizes on. For anything
 //!   that is no size, `for` and a name for each group do.
@@ -64,7 +64,7 @@
 //!
 //! | verdict | it says | believe it |
 //! |---|---|---|
-//! | faster, slower | the median of the paired differences is beyond 0.5 %, its interval excludes no difference after Holm's correction over all comparisons of the run, and it is beyond the noise floor of a function against itself | for this process: another run lays out its code and memory anew, which alone moves some rows by percents. Run it again, and [compare](https://crates.io/crates/cyclewise-lab) the records |
+//! | faster, slower | the median of the paired differences is beyond 0.5 %, its interval excludes no difference after Holm's correction over all comparisons of the run, and it is beyond the noise floor of a function against itself | for this process: another run lays out its code and memory anew, which alone moves some rows by percents. Run it again, and compare the records by `cyclewise compare` |
 //! | same | the interval lies within the margin in brackets | as far as the margin goes |
 //! | undecided | the interval includes no difference and is wider than a margin | that nothing is known: give it `--time` or a quieter machine |
 //! | depends on the neighbour | the sign differs while something else shares the core and while nothing does | both figures, each where it applies |

@@ -157,7 +157,9 @@ impl<'b> Parts<'b> {
             rows.extend(counts.iter().map(of));
         }
         if rows.is_empty() {
-            return Err(Error::usage("has no functions; add one with bench()"));
+            return Err(Error::usage(
+                "has no rows; add a function with bench(), and to over() or threads() a value",
+            ));
         }
         for (i, row) in rows.iter().enumerate() {
             check_name("a function", &row.member)?;

@@ -73,7 +73,7 @@ Rows are called group/member, or group/member/parameter. With filters, those run
       --test                Run each body once, as `cargo test --benches` does
       --bench               Measure; cargo bench passes it
 
-Exit status: 0 done; 1 a body panicked, or passed a limit; 2 wrong use; 3 this machine cannot do it.";
+Exit status: 0 done; 1 a body panicked, or passed a limit; 2 usage error; 3 this machine cannot do it.";
 
 /// Options of libtest that say how tests are run or printed, which cargo hands to every target: `true` takes a value.
 const OF_LIBTEST: [(&str, bool); 12] = [

@@ -53,7 +53,7 @@ pub(super) fn check(options: &Options) -> Result<()> {
 /// The program that makes pages.
 fn page_maker() -> Result<PathBuf> {
     programs::find("cyclewise", "cyclewise-lab").map_err(|_| {
-        let how = "install it (cargo install cyclewise-lab), or write --json and run `cyclewise report` elsewhere";
+        let how = "install it (cargo install --path crates/cyclewise-lab in the sources of cyclewise), or write --json and run `cyclewise report` elsewhere";
         Error::unsupported(format!(
             "--html needs the program cyclewise, which is not in PATH; {how}"
         ))

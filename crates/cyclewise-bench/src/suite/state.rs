@@ -95,7 +95,7 @@ impl Shared {
     }
 }
 
-/// The exit status of these failures: a wrong use before a failed check, and that before what a machine lacks.
+/// The exit status of these failures: a usage error before a failed check, and that before what a machine lacks.
 fn status(failures: &[Status]) -> u8 {
     let rank = [Status::Usage, Status::CheckFailed, Status::Unsupported];
     let worst = rank.into_iter().find(|status| failures.contains(status));

@@ -101,7 +101,7 @@ fn groups_that_make_no_sense_are_refused() {
     assert!(ran.line("zero threads").starts_with("cyclewise-bench: zero: "));
     let ran = run("unlike", &["--bench"]);
     assert_eq!(ran.status, Some(2));
-    for part in ["make two groups", "the name of a group is empty", "has no functions"] {
+    for part in ["make two groups", "the name of a group is empty", "has no rows"] {
         ran.line(part);
     }
 }
@@ -127,7 +127,7 @@ fn a_page_needs_the_program_that_makes_it() {
     let mut command = command("good", &["--bench", "--html", &page]);
     let ran = Ran::of(command.env("PATH", folder.path()).output().unwrap());
     assert_eq!(ran.status, Some(3));
-    assert!(ran.line("--html").contains("cargo install cyclewise-lab"));
+    assert!(ran.line("--html").contains("cargo install --path crates/cyclewise-lab"));
 }
 
 #[test]
