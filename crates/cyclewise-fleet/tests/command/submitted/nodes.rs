@@ -2,6 +2,13 @@
 
 use super::*;
 
+/// Starts the job of records as Slurm does: in the job's folder.
+fn batch(path: &str, dir: &Path, job: &[(&str, &str)]) {
+    let mut batch = Command::new("sh");
+    batch.arg("records.sbatch").current_dir(dir).env("PATH", path);
+    assert_done(&batch.envs(job.iter().copied()).output().unwrap());
+}
+
 #[test]
 fn a_node_writes_its_record_once_and_what_doctor_says() {
     let folder = Folder::new();
@@ -26,14 +33,7 @@ fn a_node_writes_its_record_once_and_what_doctor_says() {
         ("SLURM_JOB_ID", "77"),
         ("SLURM_JOB_NODELIST", "n[1-2]"),
     ];
-    let mut batch = Command::new("sh");
-    batch
-        .arg("records.sbatch")
-        .current_dir(&dir)
-        .env("PATH", &path)
-        .envs(job);
-    let output = batch.output().unwrap();
-    assert_done(&output);
+    batch(&path, &dir, &job);
     assert_eq!(folder.read("job/nodes/77"), "n1\nn2\n");
     assert_eq!(
         folder.read("calls"),
@@ -170,14 +170,7 @@ fn an_anonymous_job_has_no_name_of_a_node_in_its_files() {
         ("SLURM_JOB_NODELIST", "secret[1-2]"),
         ("SLURMD_NODENAME", "secret1"),
     ];
-    let mut batch = Command::new("sh");
-    batch
-        .arg("records.sbatch")
-        .current_dir(&dir)
-        .env("PATH", &path)
-        .envs(job);
-    let output = batch.output().unwrap();
-    assert_done(&output);
+    batch(&path, &dir, &job);
     let output = run(&path, &dir, "record-node", &job);
     // A machine may lack what the experiment needs.
     assert!(
