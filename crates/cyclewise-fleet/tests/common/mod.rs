@@ -6,14 +6,16 @@ pub mod programs;
 #[path = "../../../cyclewise-locks/tests/common/signals.rs"]
 mod signals;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// What `cyclewise` with these arguments starts, with signals as at a terminal: of `fleet …` this package's program.
+/// What `cyclewise` with these arguments starts, with signals as at a terminal: of `fleet …` this package's program, which finds `cyclewise`
+/// beside itself.
 pub fn command(args: &[&str]) -> Command {
+    let cyclewise = programs::cyclewise();
     let (program, args) = match args.split_first() {
-        Some((&"fleet", args)) => (PathBuf::from(env!("CARGO_BIN_EXE_cyclewise-fleet")), args),
-        _ => (programs::cyclewise(), args),
+        Some((&"fleet", args)) => (Path::new(env!("CARGO_BIN_EXE_cyclewise-fleet")), args),
+        _ => (cyclewise, args),
     };
     signals::with_default_signals(Command::new(program).args(args))
 }

@@ -5,6 +5,7 @@ mod other_programs;
 
 use other_programs::{Other, SIMULATOR, built};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 const LAB: Other = Other {
     program: "cyclewise",
@@ -21,8 +22,11 @@ const LAB: Other = Other {
 };
 
 /// The lab's program. Those that it starts are beside it.
-pub fn cyclewise() -> PathBuf {
-    let folder = Path::new(env!("CARGO_BIN_EXE_cyclewise-fleet")).parent().unwrap();
-    built(folder, &SIMULATOR);
-    built(folder, &LAB)
+pub fn cyclewise() -> &'static Path {
+    static FOUND: OnceLock<PathBuf> = OnceLock::new();
+    FOUND.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_BIN_EXE_cyclewise-fleet")).parent().unwrap();
+        built(folder, &SIMULATOR);
+        built(folder, &LAB)
+    })
 }

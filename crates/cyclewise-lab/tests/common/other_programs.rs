@@ -20,7 +20,8 @@ pub const SIMULATOR: Other = Other {
     made_of: &["cyclewise-bench", "cyclewise-report", "cyclewise-sim"],
 };
 
-/// The program in this folder. `cargo test --workspace` has built it; where it is not there, or older than its sources, it is built.
+/// The program in this folder. `cargo test --workspace` has built it; where it is not there, or older than its sources or the last commit, which
+/// it writes into records, it is built.
 ///
 /// # Panics
 /// If it cannot be built.
@@ -54,27 +55,30 @@ pub fn built(folder: &Path, other: &Other) -> PathBuf {
     file
 }
 
-/// Whether a program is as new as all sources of these packages.
+/// Whether a program is as new as the last commit and all sources of these packages.
 fn is_new(program: &Path, packages: &[&str]) -> bool {
     let Ok(made) = program.metadata().and_then(|found| found.modified()) else {
         return false;
     };
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    packages.iter().all(|package| {
-        let package = crates.join(package);
-        [
-            "src",
-            "templates",
-            "c",
-            "include",
-            "data",
-            "machines",
-            "build.rs",
-            "Cargo.toml",
-        ]
-        .iter()
-        .all(|part| is_older(&package.join(part), made))
-    })
+    // It grows with every commit and checkout.
+    let commits = crates.join("../.git/logs/HEAD");
+    is_older(&commits, made)
+        && packages.iter().all(|package| {
+            let package = crates.join(package);
+            [
+                "src",
+                "templates",
+                "c",
+                "include",
+                "data",
+                "machines",
+                "build.rs",
+                "Cargo.toml",
+            ]
+            .iter()
+            .all(|part| is_older(&package.join(part), made))
+        })
 }
 
 /// Whether nothing at this path is younger. What is not there is not.
