@@ -4,6 +4,7 @@
 
 use super::Suite;
 use super::body::{self, WithInputs, plain};
+use super::compiled::{Compiled, Loops};
 use super::measure::{self, Named};
 use super::row::{Row, Work};
 use super::together::{OnShared, Together};
@@ -59,6 +60,12 @@ impl<'s, 'b> Group<'s, 'b> {
     ) -> Self {
         let body = WithInputs { make, run: body };
         self.parts.push(name.into(), None, Box::new(body));
+        self
+    }
+
+    /// A function that another compiler has put into loops.
+    pub fn bench_compiled(mut self, name: impl Into<String>, loops: impl Compiled + 'b) -> Self {
+        self.parts.push(name.into(), None, Box::new(Loops(loops)));
         self
     }
 

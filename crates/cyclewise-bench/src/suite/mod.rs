@@ -2,6 +2,7 @@
 
 mod body;
 mod caught;
+mod compiled;
 mod group;
 mod measure;
 mod options;
@@ -15,17 +16,20 @@ mod table;
 mod together;
 mod watch;
 
+pub use compiled::Compiled;
 pub use group::{Group, Over};
+pub use options::HELP;
 
 use crate::error::Error;
 use crate::record::Estimator;
 use crate::runner::{Bench, CpuChoice, Session, tick_rate};
-use crate::sys::{allocations, interrupt, procfs};
-use options::{Action, HELP, Options};
+use crate::sys::{allocations, crash, interrupt, procfs};
+use options::{Action, Options};
 use progress::Bar;
 use state::{Shared, State};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
@@ -69,6 +73,13 @@ impl Suite {
     /// ```
     pub fn group<'b>(&mut self, name: impl Into<String>) -> Group<'_, 'b> {
         Group::new(self, name.into())
+    }
+
+    /// The groups that follow are code of another compiler, from this file: the record names it as their source, and a crash ends the
+    /// program as a limit does, with what there is.
+    pub fn foreign(&mut self, file: impl Into<String>) {
+        self.program = file.into();
+        watch::crashes();
     }
 
     /// Tells a failure in one line, and goes on.
@@ -191,7 +202,9 @@ fn watch_limits(options: &Options, shared: Shared) {
     watch::begin(options.call_limit, memory, move |why| {
         shared.fail(Error::check(why));
         let status = shared.end();
-        std::process::exit(i32::from(status));
+        let _ = std::io::stdout().flush();
+        // A body may be in exit(3) already, which is not for two threads.
+        crash::leave(status)
     });
 }
 

@@ -50,7 +50,7 @@ pub(super) struct Options {
 const CALL_LIMIT: Duration = Duration::from_secs(300);
 
 /// The help, in the order of need.
-pub(super) const HELP: &str = "\
+pub const HELP: &str = "\
 Usage: cargo bench [--bench NAME] -- [FILTER]... [OPTION]...
 
 Rows are called group/member, or group/member/parameter. With filters, those run whose name contains one of them.

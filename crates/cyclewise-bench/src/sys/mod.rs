@@ -3,6 +3,7 @@
 pub mod affinity;
 pub mod allocations;
 pub mod clock;
+pub mod crash;
 pub mod errno;
 pub mod file_size;
 pub mod futex;

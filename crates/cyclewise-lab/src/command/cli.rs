@@ -168,6 +168,12 @@ pub(super) struct RunArgs {
     /// open-read-close: process counts, for example 1,2,4
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(super) threads: Vec<u32>,
+    /// Measure the benchmarks of a shared object in C or C++ in place of experiments
+    ///
+    /// CW_BENCH of <cyclewise/bench.h> puts them there. Names are then filters, and options are those of cyclewise-bench:
+    /// `cyclewise run --object FILE --help` prints them.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(super) object: Option<PathBuf>,
     #[command(flatten)]
     pub(super) common: Common,
 }

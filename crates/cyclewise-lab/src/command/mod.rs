@@ -8,6 +8,7 @@ mod doctor;
 mod limits;
 mod list;
 mod missing;
+mod object;
 mod planned_run;
 mod product;
 mod record_files;
@@ -33,6 +34,9 @@ pub fn main(single: std::result::Result<(), Refusal>) -> ExitCode {
     elided::consent(single);
     if let Some(error) = product::start(std::env::args_os()) {
         return failed(&error);
+    }
+    if let Some(code) = object::start(std::env::args_os()) {
+        return code;
     }
     let cli = cli::Cli::parse();
     // A limit on the size of files is then an error of the write, on stdout too, not the end of the process.

@@ -26,6 +26,11 @@ pub(super) fn check(words: &[String]) -> Result<()> {
             exit(Status::Usage as i32);
         }
     };
+    if args.object.is_some() {
+        return Err(Error::usage(
+            "--object loads a file of one machine; run it there, or name experiments",
+        ));
+    }
     let common = &args.common;
     let run_of = args.run_of.map(|_| PathBuf::from("-"));
     let files = [

@@ -130,6 +130,8 @@ fn arguments(args: &RunArgs, n: u32) -> Vec<OsString> {
         groups,
         loops,
         threads,
+        // Has a command line of its own.
+        object: _,
         common:
             Common {
                 seed,

@@ -1,6 +1,7 @@
 //! The system calls that only experiments and checks make; the others are the instrument's.
 
 pub(crate) mod auxv;
+pub(crate) mod bench_object;
 pub mod channel;
 pub(crate) mod creation;
 mod dlsym;
