@@ -1,7 +1,7 @@
 //! The table of each object: a record for each locked instruction, and no other, whatever compiled it.
 
 use crate::image::check;
-use crate::tool::{Compiler, compilers, copy_headers, each_of, folder, run, source};
+use crate::tool::{Compiler, compilers, copy_headers, each_of, first_of, folder, run, source};
 use std::path::Path;
 
 const MODES: &[&[&str]] = &[
@@ -67,9 +67,10 @@ fn linked_table(
 
 #[test]
 fn every_record_is_a_locked_instruction_and_every_one_has_a_record() {
-    each_of(&compilers(), |compiler| {
+    let all = compilers();
+    each_of(&all, |compiler| {
         let folder = folder(&format!("sites-{}", compiler.name));
-        for mode in MODES {
+        for mode in first_of(MODES, 3, compiler, &all) {
             let found = table(compiler, mode, &crate::tool::include(), &folder);
             let found = found.unwrap_or_else(|e| panic!("{} {mode:?}: {e}", compiler.name));
             assert!(found >= AT_LEAST, "{} {mode:?}: {found} sites", compiler.name);
