@@ -8,7 +8,13 @@ use super::rates::{honest, rate};
 use crate::stats::Verdict;
 use crate::stats::random::{MEAN, SD, Source, column};
 
-const VERDICTS: usize = 1500; // A verdict costs three tests and sometimes a bootstrap.
+/// How many verdicts a rate is taken over, each of three tests and sometimes a bootstrap: more where CYCLEWISE_LONG is set, as CI does.
+fn verdicts(short: usize, long: usize) -> usize {
+    match std::env::var_os("CYCLEWISE_LONG") {
+        Some(_) => long,
+        None => short,
+    }
+}
 
 /// Checks the verdict's rate of claims under a true null.
 fn cautious(rate: f64) -> Result<(), String> {
@@ -40,17 +46,17 @@ fn claims(verdict: Verdict) -> bool {
 
 #[test]
 fn the_verdict_rarely_claims_nothing() {
-    let gaussian = rate(VERDICTS, 7, |s| {
+    let gaussian = rate(verdicts(500, 1500), 7, |s| {
         let [a, again, b] = [(); 3].map(|()| column(30, || s.gaussian(SD)));
         claims(judge(&a, &b, noise_floor(&a, &again)))
     });
     cautious(gaussian).unwrap();
-    let spiky = rate(VERDICTS, 8, |s| {
+    let spiky = rate(verdicts(500, 1500), 8, |s| {
         let [a, again, b] = [(); 3].map(|()| column(30, || s.spiky(SD)));
         claims(judge(&a, &b, noise_floor(&a, &again)))
     });
     cautious(spiky).unwrap();
-    let split = rate(VERDICTS, 9, |s| {
+    let split = rate(verdicts(500, 1500), 9, |s| {
         let [a, b] = [(); 2].map(|()| column(30, || s.gaussian(SD)));
         claims(judge(&a, &b, split_floor(&a)))
     });
@@ -71,7 +77,7 @@ fn drifting(s: &mut Source, columns: usize, n: usize, interleaved: bool) -> Vec<
 
 #[test]
 fn a_drift_is_harmless_in_rounds_and_caught_without_them() {
-    let whole_rule = rate(1000, 10, |s| {
+    let whole_rule = rate(verdicts(300, 1000), 10, |s| {
         let c = drifting(s, 3, 100, true);
         claims(judge(&c[0], &c[2], noise_floor(&c[0], &c[1])))
     });
@@ -94,7 +100,7 @@ fn a_drift_is_harmless_in_rounds_and_caught_without_them() {
 #[test]
 fn one_percent_is_found_and_pointed_the_right_way() {
     let found = |split: bool| {
-        rate(60, 11, |s| {
+        rate(verdicts(20, 60), 11, |s| {
             let [a, again, mut b] = [(); 3].map(|()| column(300, || s.gaussian(SD)));
             b.iter_mut().for_each(|x| *x += 0.01 * MEAN);
             let floor = if split {
