@@ -68,7 +68,8 @@
 //! | same | the interval lies within the margin in brackets | as far as the margin goes |
 //! | undecided | the interval includes no difference and is wider than a margin | that nothing is known: give it `--time` or a quieter machine |
 //! | depends on the neighbour | the sign differs while something else shares the core and while nothing does | both figures, each where it applies |
-//! | no verdict: not linear | twice the calls do not take twice the time, so there is no cost of one call | look at the state that calls share, or make a call longer |
+//! | undecided (not linear: …) | twice the calls do not take twice the time, so a call has a range of costs, by the loop around it, and the functions differ one way in loops of one length and another way in others | look at the state that calls share, or make a call longer |
+//! | no verdict: not linear | as above, and the loops of the two functions have no common lengths | make their calls about as long |
 //! | no verdict: no measurable cost | the first function takes less than can be told from nothing | look for dead code |
 //!
 //! # The instrument

@@ -4,6 +4,8 @@
 //! 1. No number has more digits than its uncertainty supports; of unknown uncertainty, it has two.
 //! 2. A bound that does not exist is never a number.
 
+use crate::record::{AtLength, bounds};
+
 /// Groups thousands; a line does not break at it.
 const THIN_SPACE: char = '\u{202f}';
 /// Stands for a missing or non-finite number.
@@ -185,6 +187,21 @@ pub fn p_value(p: f64) -> String {
         p if p < 0.001 => format!("{p:.0e}"),
         p if p < 0.1 => significant(p, 2),
         p => fixed(p, 2),
+    }
+}
+
+/// The least and the greatest time of a copy of a row that is not linear, times `scale`: `1.42–6.81`.
+pub fn cost_range(range: [AtLength; 2], scale: f64) -> String {
+    let [least, most] = range.map(|at| brief(at.cost * scale, bounds(at.ci95).map(|bound| bound * scale)));
+    format!("{least}–{most}")
+}
+
+/// What a row adds among other instructions, at least and at most: `adds 0 to 2.1 among other instructions`.
+pub fn added([least, most]: [f64; 2]) -> String {
+    match [least, most].map(|ticks| significant(ticks, 2)) {
+        [least, most] if least == most && most == "0" => "adds nothing among other instructions".to_owned(),
+        [least, most] if least == most => format!("adds {most} among other instructions"),
+        [least, most] => format!("adds {least} to {most} among other instructions"),
     }
 }
 

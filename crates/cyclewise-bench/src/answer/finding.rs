@@ -1,8 +1,9 @@
 //! One comparison in words: its verdict with the figures that the verdict rests on.
 
+use super::lengths::{Ratio, of_lengths, times_of_range};
 use crate::number::{self, NONE, brief, interval, significant};
 use crate::record::compare::CompareRow;
-use crate::record::{Comparison, Interval, Reason, State, Unit, Verdict, bounds};
+use crate::record::{Comparison, Paired, Reason, State, Unit, Verdict, bounds};
 
 /// A ratio from here on is "1.20 times", below it is a percentage.
 const TIMES_FROM: f64 = 1.2;
@@ -23,18 +24,38 @@ pub struct Finding<'a> {
     pub reason: Option<&'a Reason>,
     /// The state of the neighbour that it is about.
     pub state: State,
-    /// The ratio of a to b.
+    /// The ratio of a to b; of rows compared in loops of each length, the one nearest to 1.
     pub ratio: f64,
-    /// Its 95 % interval.
+    /// Its 95 % interval; of rows compared at each length, from the least bound to the greatest.
     pub ci95: [f64; 2],
-    /// The ratio and the verdict in the other states of the neighbour.
-    others: Vec<(State, f64, Interval, Verdict)>,
+    /// The least and the greatest ratio over the lengths, where these are compared.
+    range: Option<[Ratio; 2]>,
+    /// The ratio in words and the verdict in the other states of the neighbour.
+    others: Vec<(State, String, Verdict)>,
 }
 
 impl<'a> Finding<'a> {
     /// The finding of a record's comparison.
     pub fn of(c: &'a Comparison, unit: Unit) -> Self {
-        let (ratio, ci95) = c.ratio_of();
+        let at = of_lengths(&c.ratios_at_lengths());
+        let (ratio, ci95) = match at {
+            Some((nearest, _)) => nearest,
+            None => {
+                let (ratio, ci95) = c.ratio_of();
+                (ratio, bounds(ci95))
+            }
+        };
+        let in_state = |s: &Paired| {
+            let at: Vec<_> = c
+                .at_lengths(s.state)
+                .into_iter()
+                .map(|(n, p)| (n, p.ratio, p.ratio_ci95))
+                .collect();
+            of_lengths(&at).map_or_else(
+                || times(s.ratio, bounds(s.ratio_ci95)),
+                |(_, range)| times_of_range(range),
+            )
+        };
         Finding {
             a: &c.a,
             b: &c.b,
@@ -43,19 +64,25 @@ impl<'a> Finding<'a> {
             reason: c.reason.as_ref(),
             state: c.paired().state,
             ratio,
-            ci95: bounds(ci95),
+            ci95,
+            range: at.map(|(_, range)| range),
             // What both states share says nothing about either.
             others: c
                 .states
                 .iter()
                 .filter(|s| s.state != State::Mixed)
-                .map(|s| (s.state, s.ratio, s.ratio_ci95, s.verdict))
+                .map(|s| (s.state, in_state(s), s.verdict))
                 .collect(),
         }
     }
 
     /// The finding of one variant in two records, which are called `a` and `b`.
     pub fn between(row: &'a CompareRow, unit: Unit, a: &'a str, b: &'a str) -> Self {
+        let at: Vec<_> = row
+            .lengths
+            .iter()
+            .map(|at| (at.copies, at.ratio, at.ratio_ci95))
+            .collect();
         Finding {
             a,
             b,
@@ -65,22 +92,33 @@ impl<'a> Finding<'a> {
             state: row.basis.state,
             ratio: row.ratio,
             ci95: bounds(row.ratio_ci95),
+            range: of_lengths(&at).map(|(_, range)| range),
             others: Vec::new(),
         }
     }
 
-    /// Whether there is a ratio to show: a row whose cost is not linear in its copies has none.
-    fn has_ratio(&self) -> bool {
-        let is_cost = self.verdict != Verdict::None || !self.reason.is_some_and(Reason::is_no_cost);
-        is_cost && self.ratio.is_finite() && self.ratio != 0.0
+    /// Whether loops of each length are compared, because a slope is no cost.
+    pub fn is_by_length(&self) -> bool {
+        self.range.is_some()
     }
 
-    /// The ratio: `1.26×`, or a dash.
+    /// Whether the difference of two slopes is one of costs.
+    pub fn has_difference(&self) -> bool {
+        !self.is_by_length() && self.has_ratio()
+    }
+
+    /// Whether there is a ratio to show: slopes that are no costs have none.
+    fn has_ratio(&self) -> bool {
+        let is_cost = self.verdict != Verdict::None || !self.reason.is_some_and(Reason::is_no_cost);
+        (is_cost || self.is_by_length()) && self.ratio.is_finite() && self.ratio != 0.0
+    }
+
+    /// The ratio: `1.26×`, the least and the greatest over lengths, or a dash.
     pub fn times(&self) -> String {
-        if self.has_ratio() {
-            times(self.ratio, self.ci95)
-        } else {
-            NONE.to_owned()
+        match self.range {
+            _ if !self.has_ratio() => NONE.to_owned(),
+            Some(range) => times_of_range(range),
+            None => times(self.ratio, self.ci95),
         }
     }
 
@@ -97,13 +135,13 @@ impl<'a> Finding<'a> {
     pub fn verdict(&self) -> String {
         let word = self.verdict.in_words();
         match (self.verdict, self.reason) {
-            (Verdict::Faster | Verdict::Slower, _) => match self.otherwise() {
-                Some(otherwise) => format!("{word} ({otherwise})"),
-                None => word.to_owned(),
-            },
+            (Verdict::Faster | Verdict::Slower, _) => {
+                let by_length = self.is_by_length().then(|| "at every length".to_owned());
+                within(word, [by_length, self.otherwise()])
+            }
             (Verdict::Same, reason) => within(word, [reason.map(Reason::to_string), self.otherwise()]),
             (Verdict::Undecided, reason) => {
-                let seen = Some(self.interval()).filter(|shown| shown != NONE);
+                let seen = Some(self.interval()).filter(|shown| shown != NONE && !self.is_by_length());
                 within(word, [seen.or(reason.map(Reason::to_string)), self.otherwise()])
             }
             (Verdict::None, Some(reason)) => format!("{word}: {reason}"),
@@ -123,26 +161,23 @@ impl<'a> Finding<'a> {
     /// As [`Finding::verdict`], for a table that has the interval in a column.
     pub fn verdict_alone(&self) -> String {
         match self.verdict {
-            Verdict::Undecided => within(self.verdict.in_words(), [None, self.otherwise()]),
+            Verdict::Undecided if !self.is_by_length() => within(self.verdict.in_words(), [None, self.otherwise()]),
             _ => self.verdict(),
         }
     }
 
     /// What a state says that does not say the same as the headline: `busy: 1.01×, undecided`.
     fn otherwise(&self) -> Option<String> {
-        let (state, ratio, ci95, verdict) = self.others.iter().find(|(.., verdict)| *verdict != self.verdict)?;
+        let (state, ratio, verdict) = self.others.iter().find(|(.., verdict)| *verdict != self.verdict)?;
         // Records of older versions, and states with too few rounds, have no verdict of the state.
         let known = *verdict != Verdict::None && self.reason.is_some();
-        known.then(|| {
-            let ratio = times(*ratio, bounds(*ci95));
-            format!("{}: {ratio}, {}", state.as_str(), verdict.in_words())
-        })
+        known.then(|| format!("{}: {ratio}, {}", state.as_str(), verdict.in_words()))
     }
 
     /// The ratio in each state: `0.22× quiet, 1.30× busy`.
     fn by_state(&self) -> String {
         let headline = (self.state, self.times());
-        let others = self.others.iter().map(|(s, r, ci, _)| (*s, times(*r, bounds(*ci))));
+        let others = self.others.iter().map(|(s, ratio, _)| (*s, ratio.clone()));
         let all = std::iter::once(headline).chain(others);
         let parts: Vec<String> = all.map(|(s, ratio)| format!("{ratio} {}", s.as_str())).collect();
         parts.join(", ")
@@ -163,7 +198,14 @@ impl<'a> Finding<'a> {
                 format!("{a} is {} than {b}{ratio}{otherwise}.", self.verdict.as_str())
             }
             Verdict::Same => format!("{a} and {b} are the same{}{ratio}{otherwise}.", reason(", ")),
-            Verdict::Undecided => format!("{a} against {b} is undecided{ratio}{otherwise}."),
+            Verdict::Undecided => {
+                let why = if self.is_by_length() {
+                    reason("; ")
+                } else {
+                    String::new()
+                };
+                format!("{a} against {b} is undecided{ratio}{why}{otherwise}.")
+            }
             Verdict::None => format!(
                 "{a} against {b} has no verdict{}{}.",
                 reason(": "),
@@ -177,6 +219,7 @@ impl<'a> Finding<'a> {
     /// says so.
     pub fn cost(&self) -> Option<String> {
         match self.verdict {
+            Verdict::Slower if self.is_by_length() => Some(format!("{} times", self.times().trim_end_matches('×'))),
             Verdict::Slower if self.ratio < TIMES_FROM => Some(percent_of(self.ratio - 1.0, self.ci95)),
             Verdict::Slower => Some(format!("{} times", brief(self.ratio, self.ci95))),
             Verdict::Faster => Some(format!("less than nothing ({})", self.times())),
@@ -209,7 +252,7 @@ impl<'a> Finding<'a> {
         } else {
             ("takes", "time")
         };
-        let turned = self.ratio > 0.0 && self.ratio < TURNED_BELOW;
+        let turned = self.ratio > 0.0 && self.ratio < TURNED_BELOW && !self.is_by_length();
         let (a, b, shown) = if turned {
             let [low, high] = self.ci95.map(|bound| if bound > 0.0 { 1.0 / bound } else { f64::NAN });
             (self.b, self.a, times(1.0 / self.ratio, [high, low]))
@@ -254,7 +297,6 @@ fn percent_of(share: f64, ratio_ci: [f64; 2]) -> String {
 mod tests {
     use super::super::made_up::comparison;
     use super::*;
-    use crate::record::Paired;
 
     fn said(c: &Comparison) -> [String; 3] {
         let finding = Finding::of(c, Unit::TicksPerOp);

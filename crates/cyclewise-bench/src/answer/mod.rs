@@ -1,6 +1,7 @@
 //! Comparisons in words: one, or all of an experiment. No sentence claims more than its verdict.
 
 mod finding;
+mod lengths;
 #[cfg(any(test, feature = "testing"))]
 pub mod made_up;
 mod summary;

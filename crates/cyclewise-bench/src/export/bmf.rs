@@ -1,7 +1,8 @@
 //! Bencher Metric Format, for CI dashboards: maps each name to measures, each a value with bounds.
 //!
 //! Names are `experiment/variant`. Times use Bencher's built-in measure `latency`, in nanoseconds; rates use `throughput`, in
-//! operations per second. The bounds are the 95 % confidence interval of the mean.
+//! operations per second. The bounds are the 95 % confidence interval of the mean. A row that is not linear in its copies has no
+//! latency, and is left out.
 //!
 //! # References
 //! Bencher, "Bencher Metric Format (BMF)".
@@ -32,7 +33,7 @@ pub fn record(record: &Record) -> Result<String> {
             Unit::Seconds => ("latency", 1e9),
             Unit::OpsPerSecond => ("throughput", 1.0),
         };
-        for v in &e.variants {
+        for v in e.variants.iter().filter(|v| !v.is_not_linear()) {
             let bounds = Bounds {
                 value: v.mean * scale,
                 lower_value: v.ci95[0] * scale,

@@ -1,13 +1,14 @@
 //! CSV: one line per variant, comparison, point or cell; the header has the names of the JSON fields.
 //!
 //! New columns are added at the end. Comparisons have a file of their own, because a variant may be in several. A bound that
-//! does not exist is empty.
+//! does not exist is empty. A row that is not linear in its copies has no cost: its columns of figures are empty, and those of its
+//! range have the time of a copy by the loop around it, at least and at most.
 
 use crate::error::{Error, Result};
 use crate::record::{Interval, Kind, Matrix, Record};
 
 /// The names of the columns of variants.
-pub const HEADER: [&str; 24] = [
+pub const HEADER: [&str; 32] = [
     "experiment",
     "variant",
     "unit",
@@ -32,6 +33,14 @@ pub const HEADER: [&str; 24] = [
     "linear",
     "node",
     "provenance",
+    "range_least",
+    "range_least_low",
+    "range_least_high",
+    "range_least_copies",
+    "range_most",
+    "range_most_low",
+    "range_most_high",
+    "range_most_copies",
 ];
 
 /// The record's variants.
@@ -50,25 +59,26 @@ pub fn record(record: &Record) -> Result<String> {
             let (value, ci95) = v.value();
             let [low, high] = ends(ci95);
             let [mean_low, mean_high] = ends(v.ci95.map(Some));
-            let row = [
+            let cost = |figure: String| if v.is_not_linear() { String::new() } else { figure };
+            let mut row = vec![
                 e.name.clone(),
                 v.name.clone(),
                 e.unit.as_str().to_string(),
                 v.n.to_string(),
                 v.rejected.to_string(),
-                v.mean.to_string(),
-                v.sd.to_string(),
-                v.median.to_string(),
-                v.min.to_string(),
-                mean_low,
-                mean_high,
+                cost(v.mean.to_string()),
+                cost(v.sd.to_string()),
+                cost(v.median.to_string()),
+                cost(v.min.to_string()),
+                cost(mean_low),
+                cost(mean_high),
                 v.code_bytes.map(|b| b.to_string()).unwrap_or_default(),
-                optional(cycles.map(|c| c.per_op)),
+                cost(optional(cycles.map(|c| c.per_op))),
                 optional(cycles.and_then(|c| c.instructions)),
                 cycles.map(|c| c.source.clone().into()).unwrap_or_default(),
-                value.to_string(),
-                low,
-                high,
+                cost(value.to_string()),
+                cost(low),
+                cost(high),
                 figure.n.to_string(),
                 figure.state.as_str().to_owned(),
                 match v.kind {
@@ -84,6 +94,13 @@ pub fn record(record: &Record) -> Result<String> {
                 record.machine.identity.node.clone().unwrap_or_default(),
                 v.provenance.clone().map(String::from).unwrap_or_default(),
             ];
+            match v.cost_range() {
+                Some(range) => row.extend(range.into_iter().flat_map(|at| {
+                    let [low, high] = ends(at.ci95);
+                    [at.cost.to_string(), low, high, at.copies.to_string()]
+                })),
+                None => row.extend(vec![String::new(); 8]),
+            }
             writer.write_record(row).map_err(failed)?;
         }
     }
@@ -124,11 +141,24 @@ pub fn comparisons(record: &Record) -> Result<String> {
         "ci95_high",
         "p",
         "p_holm",
+        "copies",
     ];
     writer.write_record(header).map_err(failed)?;
     for e in &record.experiments {
         for c in &e.comparisons {
-            for (i, figures) in std::iter::once(&c.paired()).chain(&c.states).enumerate() {
+            let headline = c.paired();
+            let states = std::iter::once(&headline).chain(&c.states);
+            // Where slopes are no costs, a line for each length.
+            let lines = states
+                .enumerate()
+                .flat_map(|(i, figures)| match c.at_lengths(figures.state) {
+                    at if at.is_empty() => vec![(i, String::new(), figures)],
+                    at => at
+                        .into_iter()
+                        .map(|(copies, of_length)| (i, copies.to_string(), of_length))
+                        .collect(),
+                });
+            for (i, copies, figures) in lines {
                 let [ratio_low, ratio_high] = ends(figures.ratio_ci95);
                 let [low, high] = ends(figures.ci95);
                 // The first line has the verdict of all states, the others that of their own.
@@ -154,6 +184,7 @@ pub fn comparisons(record: &Record) -> Result<String> {
                     high,
                     figures.p.to_string(),
                     optional((i == 0).then_some(c.p_holm)),
+                    copies,
                 ];
                 writer.write_record(row).map_err(failed)?;
             }
@@ -174,4 +205,100 @@ pub fn text(writer: csv::Writer<Vec<u8>>) -> Result<String> {
 /// A failure of a writer in memory: a bug.
 pub fn failed(e: csv::Error) -> Error {
     Error::check(format!("a result could not be written as CSV: {e}; please report this"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::made_up::bent;
+    use crate::record::{Comparison, Experiment, Paired, State, pairs_at_lengths};
+
+    /// Two rows that are not linear, and their comparison.
+    fn of_bent() -> Record {
+        let (a, b) = (bent("a", [1.5, 9.0, 7.0], ""), bent("b", [3.0, 18.0, 14.0], ""));
+        let comparison = Comparison {
+            a: "a".to_string(),
+            b: "b".to_string(),
+            headline: Some(Paired {
+                ratio: 17.6,
+                difference: 17.6,
+                ..Paired::default()
+            }),
+            lengths: pairs_at_lengths(&a, &b, &[State::All], 1.0),
+            ..Comparison::default()
+        };
+        Record {
+            experiments: vec![Experiment {
+                name: "e".to_string(),
+                variants: vec![a, b],
+                comparisons: vec![comparison],
+                ..Experiment::default()
+            }],
+            ..Record::default()
+        }
+    }
+
+    /// The cells of a line by the names of the header.
+    fn cells(text: &str, line: usize) -> Vec<(String, String)> {
+        let mut lines = text.lines().map(|line| line.split(',').map(str::to_owned));
+        let header = lines.next().unwrap();
+        header.zip(lines.nth(line).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_row_that_is_not_linear_leaves_with_its_range_and_no_cost() {
+        let mut r = of_bent();
+        let of = |r: &Record, name: &str| -> String {
+            let cells = cells(&record(r).unwrap(), 0);
+            cells.into_iter().find(|(column, _)| column == name).unwrap().1
+        };
+        for empty in [
+            "mean",
+            "sd",
+            "median",
+            "min",
+            "ci95_low",
+            "headline_median",
+            "headline_low",
+        ] {
+            assert_eq!(of(&r, empty), "", "{empty}");
+        }
+        for (column, value) in [
+            ("linear", "false"),
+            ("range_least", "1.5"),
+            ("range_least_copies", "4"),
+            ("range_most", "9"),
+            ("range_most_copies", "8"),
+        ] {
+            assert_eq!(of(&r, column), value, "{column}");
+        }
+        assert!(of(&r, "range_most_low").starts_with("9.0") || of(&r, "range_most_low") == "9");
+        let bmf = crate::export::bmf::record(&r).unwrap();
+        assert_eq!(bmf.trim(), "{}");
+        // The twin: a linear row has a cost and no range.
+        r.experiments[0].variants[0].linearity.as_mut().unwrap().linear = Some(true);
+        assert_eq!(
+            (of(&r, "median").as_str(), of(&r, "range_least").as_str()),
+            ("17.6", "")
+        );
+        assert!(crate::export::bmf::record(&r).unwrap().contains("e/a"));
+    }
+
+    #[test]
+    fn a_comparison_at_lengths_has_a_line_for_each() {
+        let mut r = of_bent();
+        let text = comparisons(&r).unwrap();
+        assert!(text.lines().count() == 4 && !text.contains("17.6"), "{text}");
+        let last = cells(&text, 2);
+        assert_eq!(last.last().unwrap(), &("copies".to_string(), "16".to_string()));
+        assert!(
+            last.iter()
+                .any(|(name, value)| name == "ratio" && value.starts_with("0.5")),
+            "{text}"
+        );
+        // The twin: of slopes there is one line.
+        r.experiments[0].comparisons[0].lengths.clear();
+        let text = comparisons(&r).unwrap();
+        assert!(text.lines().count() == 2 && text.contains("17.6"), "{text}");
+    }
 }

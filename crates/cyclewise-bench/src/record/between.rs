@@ -1,6 +1,7 @@
 //! Figures over several runs, each in its own process.
 
-use super::{Comparison, Record, State, Variant};
+use super::lengths::ratios_at_lengths;
+use super::{Comparison, Record, RunLengths, State, Variant};
 use serde::{Deserialize, Serialize};
 
 /// One of the runs of a record: its headline figures, for the variance between runs.
@@ -21,6 +22,12 @@ pub struct Run {
     pub all: Vec<(String, String, f64)>,
     /// Experiment, `a`, `b`, and the headline ratio of that comparison.
     pub ratios: Vec<(String, String, String, f64)>,
+    /// The medians of rows in loops of each length; empty in records of older versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lengths: Vec<RunLengths>,
+    /// Experiment, `a`, `b`, and the ratio at each length; of comparisons whose rows have loops of the same lengths.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub length_ratios: Vec<(String, String, String, [f64; 3])>,
 }
 
 impl Run {
@@ -39,6 +46,14 @@ impl Run {
             run.states.extend(e.variants.iter().map(|v| v.figure().state));
             run.all.extend(e.variants.iter().map(all));
             run.ratios.extend(e.comparisons.iter().map(ratio));
+            run.lengths
+                .extend(e.variants.iter().filter_map(|v| v.run_lengths(&e.name)));
+            let row = |name: &str| e.variants.iter().find(|v| v.name == name);
+            let at_lengths = |c: &Comparison| {
+                let ratios = ratios_at_lengths(row(&c.a)?, row(&c.b)?, c.paired().state)?;
+                Some((e.name.clone(), c.a.clone(), c.b.clone(), ratios))
+            };
+            run.length_ratios.extend(e.comparisons.iter().filter_map(at_lengths));
         }
         run
     }
@@ -64,6 +79,18 @@ impl Run {
     pub fn ratio(&self, experiment: &str, a: &str, b: &str) -> Option<f64> {
         let is = |r: &&(String, String, String, f64)| r.0 == experiment && r.1 == a && r.2 == b;
         self.ratios.iter().find(is).map(|r| r.3)
+    }
+
+    /// The medians of a variant at each length.
+    pub fn lengths(&self, experiment: &str, variant: &str) -> Option<&RunLengths> {
+        let is = |l: &&RunLengths| l.experiment == experiment && l.variant == variant;
+        self.lengths.iter().find(is)
+    }
+
+    /// The ratios of a comparison of `a` and `b` at each length.
+    pub fn ratios_at_lengths(&self, experiment: &str, a: &str, b: &str) -> Option<[f64; 3]> {
+        let is = |r: &&(String, String, String, [f64; 3])| r.0 == experiment && r.1 == a && r.2 == b;
+        self.length_ratios.iter().find(is).map(|r| r.3)
     }
 }
 

@@ -84,6 +84,10 @@ pub struct CompareRow {
     pub ratio: f64,
     /// 95 % interval of the ratio between runs; with one run on each side, the ratio within the spread of `basis`.
     pub ratio_ci95: Interval,
+    /// The two in loops of each length, where one of them is not linear in its copies; `ratio` is then the one of these that is
+    /// nearest to 1, and its interval reaches from their least bound to their greatest.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lengths: Vec<CompareAtLength>,
     /// What the verdict rests on.
     pub basis: Basis,
     /// Welch's t over the samples, which decides nothing: the samples of a run are not independent, and runs differ.
@@ -107,6 +111,23 @@ pub struct CompareRow {
     /// The other's kept samples, for plots; not in the JSON.
     #[serde(skip)]
     pub other_samples: Vec<f64>,
+}
+
+/// A variant's time of a copy in two records, in the loop of one length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CompareAtLength {
+    /// Copies in an iteration.
+    pub copies: f64,
+    /// The base's median.
+    pub base: f64,
+    /// The other's.
+    pub other: f64,
+    /// The other's divided by the base's.
+    pub ratio: f64,
+    /// 95 % interval of the ratio, as of [`CompareRow::ratio_ci95`].
+    pub ratio_ci95: Interval,
+    /// What this length alone would say.
+    pub verdict: Verdict,
 }
 
 /// A variant's figures in one record.

@@ -1,6 +1,6 @@
 //! Comparisons of two variants, and their verdicts.
 
-use super::{BetweenRuns, Interval, Paired, Reason, Test, Verdict};
+use super::{Among, BetweenRuns, Interval, PairAtLength, Paired, Reason, Test, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// A comparison of two variants. The verdict is about `a`.
@@ -38,6 +38,12 @@ pub struct Comparison {
     /// The other states.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub states: Vec<Paired>,
+    /// The two in loops of each length, where one of them is not linear, so that slopes are no costs. They then decide.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lengths: Vec<PairAtLength>,
+    /// The two among other instructions, where both were measured there and `lengths` decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub among: Option<Among>,
     /// Each test that the verdict rests on, with its figure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<Test>,

@@ -3,6 +3,7 @@
 //! Within version 1, fields are only added; readers ignore unknown fields.
 
 mod agreement;
+mod among;
 mod between;
 mod body;
 pub mod clean;
@@ -17,20 +18,26 @@ mod headline;
 mod identity;
 #[cfg(test)]
 mod kept;
+mod lengths;
 mod letters;
 pub mod load;
 mod machine;
+#[cfg(any(test, feature = "testing"))]
+pub mod made_up;
 pub mod matrix;
+pub mod rounds;
 mod state;
 mod warning;
 
 pub use crate::stats::{BetweenRuns, Interval, Linearity, Mode, Paired, PowerLaw, Reason, State, Test, Verdict};
 pub use agreement::note_agreement;
+pub use among::{Among, RowName};
 pub use between::{Basis, Run};
 pub use body::Body;
 pub use comparison::{Comparison, Estimator};
 pub use guest::{Guest, Provenance};
 pub use identity::{Cgroup, Identity, Job};
+pub use lengths::{AtLength, PairAtLength, RunLengths, pairs_at_lengths};
 pub use letters::letters;
 pub use load::{check_schema, from_str, load, read, read_text, schema_of, text_of};
 pub use machine::{CycleSource, CyclesPerTick, Machine, Topology, hypervisor_name};

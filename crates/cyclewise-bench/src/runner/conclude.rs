@@ -6,7 +6,7 @@ use super::by_state::{Column, mark_linearity};
 use super::neighbour::Neighbour;
 use super::samples::{Measurement, VariantSamples};
 use super::{CORE_CYCLES, Control, Heading, INSTRUCTIONS, Sample, SetupOf, Shape};
-use super::{matrix, verdicts};
+use super::{lengths, matrix, verdicts};
 use crate::error::{Error, Result};
 use crate::record::{
     Body, Comparison, CycleSource, Cycles, CyclesPerTick, Experiment, Guest, Metric, State, StateFloor, Unit, Variant,
@@ -50,6 +50,7 @@ pub fn conclude(heading: Heading<'_>, setup: &SetupOf<'_>, measured: &Measuremen
         .compare
         .iter()
         .filter_map(|&(a, b)| comparison([&columns[a], &columns[b]], &neighbour, seed))
+        .map(|c| lengths::with_lengths(c, &variants))
         .collect();
     let mut notes = setup.notes.clone();
     notes.extend(setup.samplers.iter().filter_map(|s| s.finding(&variants)));

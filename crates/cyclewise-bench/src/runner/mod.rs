@@ -12,6 +12,7 @@ mod cpu_choice;
 pub mod crowd;
 mod guard;
 mod heading;
+mod lengths;
 mod matrix;
 mod measure;
 mod metric_comparison;
@@ -50,6 +51,8 @@ pub const CORE_CYCLES: &str = "core-cycles";
 /// The metric under which a sample carries the PMU's instructions per operation.
 pub const INSTRUCTIONS: &str = "instructions";
 
+#[cfg(test)]
+mod lengths_tests;
 #[cfg(test)]
 mod recorded;
 #[cfg(test)]

@@ -32,7 +32,7 @@ impl<F: FnMut() -> Result<f64>> Sampler for Scripted<F> {
     }
 }
 
-type Log = Rc<RefCell<Vec<&'static str>>>;
+pub(super) type Log = Rc<RefCell<Vec<&'static str>>>;
 
 fn subject(name: &'static str, log: &Log, value: impl FnMut() -> Result<f64> + 'static) -> Box<dyn Sampler> {
     Box::new(Scripted {
@@ -80,7 +80,7 @@ fn measure(guards: Guards, setup: &mut Setup, seed: u64, budget: Budget) -> Resu
     runner.measure(Heading { guards, ..HEADING }, setup, budget)
 }
 
-fn judged(setup: &Setup, measured: &Measurement) -> Result<crate::record::Experiment> {
+pub(super) fn judged(setup: &Setup, measured: &Measurement) -> Result<crate::record::Experiment> {
     let mut record = Record {
         schema: crate::record::SCHEMA.to_string(),
         created: String::new(),
@@ -98,7 +98,7 @@ fn judged(setup: &Setup, measured: &Measurement) -> Result<crate::record::Experi
     Ok(record.experiments.remove(0))
 }
 
-fn constant_pair(log: &Log) -> Setup {
+pub(super) fn constant_pair(log: &Log) -> Setup {
     setup(vec![subject("a", log, || Ok(1.0)), subject("b", log, || Ok(2.0))])
 }
 
@@ -200,7 +200,7 @@ fn samples_taken_off_the_cpu_are_thrown_away_and_counted() {
 }
 
 /// Synthetic columns: `a` at 1.1 and `b` at 1.0 with a spread of 1 %, and `lost` of every ten rounds rejected.
-fn made(lost: usize) -> Measurement {
+pub(super) fn made(lost: usize) -> Measurement {
     let spread = |i: usize| 1.0 + 0.01 * ((i * 7 % 11) as f64 / 5.0 - 1.0);
     let column = |name: &str, mean: f64, shift: usize| {
         let rounds = (0..100)
@@ -273,36 +273,6 @@ fn a_reference_of_nothing_leaves_a_note_in_place_of_the_comparison() {
         notes.contains("not compared, because the second has no measurable cost") && notes.contains("a with b"),
         "{notes}"
     );
-}
-
-#[test]
-fn a_row_that_is_not_linear_gets_no_verdict_from_its_slope() {
-    let log = Log::default();
-    let setup = constant_pair(&log);
-    let mut measured = made(0);
-    for (i, column) in measured.columns.iter_mut().enumerate() {
-        column.loops = Some(Loops {
-            iterations: 1000,
-            copies: [4, 8, 16],
-        });
-        for (round, sample) in column.rounds.iter_mut().flatten().enumerate() {
-            let wobble = (round * 7 % 11) as u64;
-            // The first has a fast path for four copies.
-            let last = if i == 0 {
-                [7_040, 77_520, 160_000]
-            } else {
-                [4_000, 8_000, 16_000]
-            };
-            sample.batches = Some(last.map(|ticks| ticks + wobble));
-        }
-    }
-    let e = judged(&setup, &measured).unwrap();
-    assert_eq!(e.comparisons[0].verdict, Verdict::None);
-    let reason = e.comparisons[0].reason.as_ref().unwrap();
-    assert!(reason.contains("not linear: a") && reason.contains("9.69"), "{reason}");
-    let linear = |i: usize| e.variants[i].linearity.as_ref().unwrap().linear;
-    assert_eq!((linear(0), linear(1)), (Some(false), Some(true)));
-    assert_eq!(e.variants[0].batches.as_ref().unwrap().ticks[1].len(), 100);
 }
 
 #[test]

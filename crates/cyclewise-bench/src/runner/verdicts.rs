@@ -2,7 +2,7 @@
 //!
 //! | verdict | when |
 //! |---|---|
-//! | no verdict | too few pairs of rounds are left, a row is not linear in the headline's state, or stolen time explains the difference |
+//! | no verdict | too few pairs of rounds are left, a row is not linear in the headline's state and the other has loops of other lengths, or stolen time explains the difference |
 //! | depends on the neighbour | the headline and another state both show a difference (see [`decision`](crate::stats::decide)), of opposite signs |
 //! | faster, slower, same, undecided | what the headline shows, by the rule of [`decision`](crate::stats::decide) |
 //!
@@ -10,14 +10,19 @@
 //! it is part of both others, so its p is no part of the correction either. How many samples were rejected decides nothing either, as long as pairs are left; a note
 //! says so.
 //!
+//! # Rows that are not linear
+//! A slope that is no cost decides nothing. The two are compared in loops of each length, and among other instructions where
+//! both were measured there: a verdict is what all lengths say ([`decide_at_lengths`](stats::decide_at_lengths)), if what they
+//! add elsewhere shows the same somewhere and the opposite nowhere (`lengths`).
+//!
 //! # Welch
 //! [`Estimator::Welch`] is the rule of the source: four tests on means have to agree (see [`verdict`](crate::stats::verdict)).
 //! Each is listed with its figure. It knows no states, and takes dependent rounds for independent ones. A row that is not
 //! linear gets no verdict from it either.
 
-use super::stolen;
+use super::{lengths, stolen};
 use crate::record::{
-    self, Comparison, Estimator, Experiment, Figure, Paired, Reason, Record, State, Test, Variant, Verdict,
+    self, Among, Comparison, Estimator, Experiment, Paired, Reason, Record, State, Test, Variant, Verdict,
 };
 use crate::stats::{self, Decision};
 
@@ -49,13 +54,15 @@ pub fn give_verdicts_by(record: &mut Record, estimator: Estimator) {
     let p: Vec<f64> = match estimator {
         Estimator::Welch => comparisons().map(|c| c.p).collect(),
         Estimator::Median => comparisons()
-            .map(|c| c.headline.as_ref().map_or(1.0, |h| h.p))
+            .map(|c| c.headline.as_ref().map_or(1.0, |h| lengths::largest_p(c, h)))
             .collect(),
     };
     // The states beside the headline are a family of their own, without those that decide nothing.
     let decides = |s: &&Paired| s.state != State::Mixed;
-    let states = comparisons().flat_map(|c| &c.states).filter(decides);
-    let p_states: Vec<f64> = states.map(|s| s.p).collect();
+    let p_states: Vec<f64> = comparisons()
+        .flat_map(|c| c.states.iter().filter(decides).map(|s| lengths::largest_p(c, s)))
+        .collect();
+    let mut among = lengths::among_others(record).into_iter();
     let mut corrected = stats::holm(&p).into_iter();
     let mut corrected_states = stats::holm(&p_states).into_iter();
     for e in &mut record.experiments {
@@ -65,6 +72,7 @@ pub fn give_verdicts_by(record: &mut Record, estimator: Estimator) {
         }
         for c in &mut comparisons {
             c.estimator = estimator;
+            c.among = among.next().flatten();
             c.p_holm = corrected.next().unwrap_or(1.0);
             let corrected = |s: &Paired| decides(&s).then(|| corrected_states.next()).flatten().unwrap_or(1.0);
             let states: Vec<f64> = c.states.iter().map(corrected).collect();
@@ -87,12 +95,20 @@ fn by_median(e: &Experiment, c: &mut Comparison, p_states: &[f64]) -> Decision {
     let Some(mut headline) = c.headline.take() else {
         return Decision::none(Reason::Other(no_pairs(e, a, b)));
     };
-    for (state, p) in c.states.iter_mut().zip(p_states) {
-        state.verdict = in_state(e, [a, b], state, *p).verdict;
+    let of_states = c.states.iter().zip(p_states);
+    let verdicts: Vec<Verdict> = of_states
+        .map(|(state, p)| in_state(e, [a, b], c, state, *p).verdict)
+        .collect();
+    for (state, verdict) in c.states.iter_mut().zip(verdicts) {
+        state.verdict = verdict;
     }
-    let mut decision = in_state(e, [a, b], &headline, c.p_holm);
+    let mut decision = in_state(e, [a, b], c, &headline, c.p_holm);
+    let at_lengths = c.at_lengths(headline.state);
+    if let Some(among) = c.among.as_ref().filter(|_| !at_lengths.is_empty()) {
+        decision = among.hold(decision);
+    }
     headline.verdict = decision.verdict;
-    if headline.ci95[0].is_none() {
+    if headline.ci95[0].is_none() && at_lengths.is_empty() {
         decision.reason = Some(Reason::Other(too_few(e, a, b, headline.n)));
     }
     if let Some(why) = stolen::forbids(a, b, headline.ratio) {
@@ -106,7 +122,7 @@ fn by_median(e: &Experiment, c: &mut Comparison, p_states: &[f64]) -> Decision {
         && let Some(other) = c.states.iter().find(opposite)
     {
         decision.verdict = Verdict::Depends;
-        decision.reason = Some(Reason::Other(in_words(&headline)).and(&in_words(other)));
+        decision.reason = Some(Reason::Other(in_words(c, &headline)).and(&in_words(c, other)));
     } else if decision.verdict != Verdict::None
         && let Some(other) = c.states.iter().find(|s| {
             let told = decision.verdict.is_claim() || s.verdict.is_claim();
@@ -114,14 +130,18 @@ fn by_median(e: &Experiment, c: &mut Comparison, p_states: &[f64]) -> Decision {
         })
     {
         // No contradiction, but not the same either: the reader is told.
-        let told = in_words(other);
+        let told = in_words(c, other);
         decision.reason = Some(match decision.reason {
             Some(own) => own.and(&told),
             None => Reason::Other(told),
         });
     }
     // Only where no state contradicts it.
-    if decision.verdict.is_claim() && stats::is_negligible(&headline) {
+    let negligible = match at_lengths.as_slice() {
+        [] => stats::is_negligible(&headline),
+        at => at.iter().all(|(_, paired)| stats::is_negligible(paired)) && c.among.as_ref().is_none_or(Among::is_same),
+    };
+    if decision.verdict.is_claim() && negligible {
         decision.verdict = Verdict::Same;
         let trifle = Reason::Other("within 0.5\u{a0}%".to_string());
         decision.reason = Some(match decision.reason {
@@ -134,37 +154,28 @@ fn by_median(e: &Experiment, c: &mut Comparison, p_states: &[f64]) -> Decision {
 }
 
 /// What one state shows by itself.
-fn in_state(e: &Experiment, [a, b]: [&Variant; 2], paired: &Paired, p_holm: f64) -> Decision {
-    let figure = |v: &'_ Variant| {
-        v.headline
-            .iter()
-            .chain(&v.states)
-            .find(|f| f.state == paired.state)
-            .cloned()
-    };
-    let figures: [Option<Figure>; 2] = [figure(a), figure(b)];
-    for (v, figure) in [a, b].into_iter().zip(&figures) {
-        // A row without a figure of this state is as linear as the least of those that it has.
-        let bent = figure.as_ref().map_or_else(|| is_bent(v), |f| f.linear == Some(false));
-        if bent {
-            return not_linear(v);
-        }
-    }
-    let median = |v: &Variant, f: &Option<Figure>| f.as_ref().map_or(v.median, |f| f.median).abs();
-    let cost = median(a, &figures[0]).max(median(b, &figures[1]));
+fn in_state(e: &Experiment, [a, b]: [&Variant; 2], c: &Comparison, paired: &Paired, p_holm: f64) -> Decision {
     let floor = e.control.as_ref().map(|c| c.floor_in(paired.state, stats::ENOUGH));
-    stats::decide(paired, p_holm, cost, floor, e.unit.more_is_faster())
-}
-
-/// Whether a figure of the row is not linear.
-fn is_bent(v: &Variant) -> bool {
-    v.headline.iter().chain(&v.states).any(|f| f.linear == Some(false))
+    if let Some(bent) = [a, b].into_iter().find(|v| v.is_bent_in(paired.state)) {
+        let at = lengths::pairs([a, b], c, paired.state);
+        return match at.is_empty() {
+            true => not_linear(bent),
+            false => stats::decide_at_lengths(&at, p_holm, floor),
+        };
+    }
+    let median = |v: &Variant| {
+        let mut figures = v.headline.iter().chain(&v.states);
+        figures
+            .find(|f| f.state == paired.state)
+            .map_or(v.median, |f| f.median)
+            .abs()
+    };
+    stats::decide(paired, p_holm, median(a).max(median(b)), floor, e.unit.more_is_faster())
 }
 
 /// Whether the row's headline is not linear, or any figure where it has no headline.
 fn is_headline_bent(v: &Variant) -> bool {
-    let headline = v.headline.as_ref();
-    headline.map_or_else(|| is_bent(v), |f| f.linear == Some(false))
+    v.is_bent_in(v.figure().state)
 }
 
 fn not_linear(v: &Variant) -> Decision {
@@ -196,7 +207,7 @@ fn too_few(e: &Experiment, a: &Variant, b: &Variant, pairs: usize) -> String {
     format!("too few rounds: {pairs}, and six that do not depend on each other are needed; give it more time")
 }
 
-fn in_words(p: &Paired) -> String {
+fn in_words(c: &Comparison, p: &Paired) -> String {
     let state = match p.state {
         State::All => "over all rounds".to_string(),
         state => format!(
@@ -204,7 +215,12 @@ fn in_words(p: &Paired) -> String {
             if state == State::Quiet { "idle" } else { state.as_str() }
         ),
     };
-    format!("{} {state}: ratio {:.3}, {} rounds", p.verdict.in_words(), p.ratio, p.n)
+    let ratios: Vec<f64> = c.at_lengths(p.state).iter().map(|(_, paired)| paired.ratio).collect();
+    let ratio = match stats::describe(&ratios) {
+        Some(s) => format!("ratios {:.3} to {:.3}", s.min, s.max),
+        None => format!("ratio {:.3}", p.ratio),
+    };
+    format!("{} {state}: {ratio}, {} rounds", p.verdict.in_words(), p.n)
 }
 
 fn variant<'a>(e: &'a Experiment, name: &str) -> Option<&'a Variant> {
@@ -287,7 +303,7 @@ fn by_welch(e: &Experiment, c: &Comparison) -> Decision {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Control, StateFloor};
+    use crate::record::{Control, Figure, StateFloor};
 
     fn figure(state: State, linear: bool) -> Figure {
         Figure {

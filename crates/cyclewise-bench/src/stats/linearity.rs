@@ -14,6 +14,7 @@
 //! # References
 //! A. Abel, J. Reineke, "nanoBench", ISPASS 2020, section III-C: the slope, and that it assumes linear cost.
 
+use super::BetweenRuns;
 use super::median::Median;
 use super::states;
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,9 @@ pub struct Linearity {
     /// Why the row is not linear, or why that is unknown.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
+    /// [`Linearity::per_copy`] over several runs; empty if the record has one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub between: Vec<BetweenRuns>,
 }
 
 /// The bend of the slope that makes a row not linear.
@@ -92,6 +96,7 @@ pub fn linearity(copies: [f64; 3], iterations: u64, ticks: [&[f64]; 3]) -> Optio
         slopes: [slopes[0].median, slopes[1].median],
         linear,
         why,
+        between: Vec::new(),
     })
 }
 

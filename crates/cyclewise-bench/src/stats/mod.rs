@@ -12,6 +12,7 @@
 //! # References
 //! Each file names the paper, book or page its formulas come from. The distributions themselves are `statrs`'s.
 
+mod at_lengths;
 mod between;
 mod bootstrap;
 mod components;
@@ -47,6 +48,7 @@ pub mod random;
 #[cfg(test)]
 mod tests;
 
+pub use at_lengths::{PairAt, decide_at_lengths, lengths_in_words};
 pub use between::{BetweenRuns, RunRatio, between_runs, block_range, ratio_between_runs};
 pub use bootstrap::rounds_ratio_ci;
 pub use components::{Component, Components, Machines, components};

@@ -1,7 +1,7 @@
 //! What a group answers, in a sentence or two.
 
 use crate::answer::{Finding, summary};
-use crate::number::{NONE, brief, estimate};
+use crate::number::{NONE, brief, cost_range, estimate};
 use crate::record::{Experiment, Reason, Unit, Variant, Verdict, bounds};
 
 /// More comparisons than this are counted.
@@ -36,10 +36,10 @@ pub(super) fn sentences(e: &Experiment, tsc_hz: f64) -> Vec<String> {
 /// `iter takes 95.2 ns`.
 fn alone(v: &Variant, unit: Unit, tsc_hz: f64) -> String {
     if v.is_not_linear() {
-        return format!(
-            "the time of {} is not linear in the number of calls, so it has no cost",
-            v.name
-        );
+        let range = v.cost_range().map_or(String::new(), |range| {
+            format!(": {} ns a call, by the loop around it", cost_range(range, 1e9 / tsc_hz))
+        });
+        return format!("the time of {} is not linear in the number of calls{range}", v.name);
     }
     let (value, ci95) = v.value();
     let ci95 = bounds(ci95);
@@ -81,7 +81,9 @@ fn one(f: &Finding<'_>) -> String {
             };
             format!("{a} and {b} {alike}{}", in_brackets(f.reason))
         }
-        Verdict::Undecided if ratio == NONE => format!("{a} against {b} is undecided{}", in_brackets(f.reason)),
+        Verdict::Undecided if ratio == NONE || f.is_by_length() => {
+            format!("{a} against {b} is undecided{}", in_brackets(f.reason))
+        }
         Verdict::Undecided => format!("{a} against {b} is undecided: {ratio}{interval}"),
         Verdict::None | Verdict::Depends => f.sentence().trim_end_matches('.').to_string(),
     }
@@ -95,6 +97,8 @@ fn in_brackets(reason: Option<&Reason>) -> String {
 mod tests {
     use super::*;
     use crate::answer::made_up::comparison;
+    use crate::record::made_up::bent;
+    use crate::record::{Paired, State, pairs_at_lengths};
     use crate::stats::PowerLaw;
 
     fn of(comparisons: Vec<crate::record::Comparison>, unit: Unit) -> Vec<String> {
@@ -128,6 +132,30 @@ mod tests {
         assert_eq!(
             of(vec![undecided], Unit::TicksPerOp),
             ["lock against ds is undecided: 1.10 [0.90, 1.30]"]
+        );
+    }
+
+    #[test]
+    fn rows_that_are_not_linear_say_their_ranges() {
+        let e = Experiment {
+            variants: vec![bent("fib", [1.5, 9.0, 7.0], "")],
+            ..Experiment::default()
+        };
+        assert_eq!(
+            sentences(&e, 1e9),
+            ["the time of fib is not linear in the number of calls: 1.50–9.00 ns a call, by the loop around it"]
+        );
+        let (a, b) = (bent("a", [1.5, 9.0, 7.0], ""), bent("b", [3.0, 18.0, 10.0], ""));
+        let mut c = comparison(Verdict::Faster, 17.6, [17.0, 18.0]);
+        c.headline = Some(Paired::default());
+        c.lengths = pairs_at_lengths(&a, &b, &[State::All], 1.0);
+        let said = of(vec![c.clone()], Unit::TicksPerOp);
+        assert_eq!(said, ["lock takes 0.500–0.700 of the time of ds [0.50, 0.70]"]);
+        c.verdict = Verdict::Undecided;
+        c.reason = Some(Reason::not_linear(": faster at 4 copies, slower at 8 and 16"));
+        assert_eq!(
+            of(vec![c], Unit::TicksPerOp),
+            ["lock against ds is undecided (not linear: faster at 4 copies, slower at 8 and 16)"]
         );
     }
 

@@ -2,7 +2,7 @@
 
 use super::measure::{ALLOCATED, ALLOCATIONS};
 use crate::answer::Finding;
-use crate::number::{NONE, at_least_two_digits, count, decimals, interval, significant, uncertainty};
+use crate::number::{NONE, at_least_two_digits, cost_range, count, decimals, interval, significant, uncertainty};
 use crate::record::{Experiment, Unit, Variant, Verdict, bounds};
 
 /// A table as text, the header first. Columns after the first are numbers, but for the last.
@@ -27,11 +27,8 @@ fn time_unit(least_ns: f64) -> (&'static str, f64) {
 pub(super) fn of_group(e: &Experiment, tsc_hz: f64) -> Table {
     let rates = e.unit == Unit::OpsPerSecond;
     let ns = 1e9 / tsc_hz;
-    let least = e
-        .variants
-        .iter()
-        .map(|v| v.value().0 * ns)
-        .fold(f64::INFINITY, f64::min);
+    let cost = |v: &Variant| v.cost_range().map_or(v.value().0, |[least, _]| least.cost);
+    let least = e.variants.iter().map(|v| cost(v) * ns).fold(f64::INFINITY, f64::min);
     let (unit, scale) = match rates {
         true => ("million/s", 1e-6),
         false => {
@@ -76,9 +73,12 @@ pub(super) fn of_group(e: &Experiment, tsc_hz: f64) -> Table {
     }
 }
 
+/// The cost; of a row that is not linear, the least and the greatest by the calls in the loop.
 fn value(v: &Variant, scale: f64) -> String {
     if v.is_not_linear() {
-        return NONE.to_string();
+        return v
+            .cost_range()
+            .map_or(NONE.to_string(), |range| cost_range(range, scale));
     }
     let (value, ci95) = v.value();
     let [value, low, high] = [value, bounds(ci95)[0], bounds(ci95)[1]].map(|x| x * scale);
@@ -178,6 +178,7 @@ mod tests {
     use super::*;
     use crate::answer::made_up::comparison;
     use crate::record::Metric;
+    use crate::record::made_up::bent;
 
     fn group() -> Experiment {
         let row = |name: &str, ticks: f64| Variant {
@@ -217,6 +218,17 @@ mod tests {
             "{plain}"
         );
         assert!(lines.iter().all(|line| !line.ends_with(' ')));
+    }
+
+    #[test]
+    fn a_row_that_is_not_linear_shows_its_range() {
+        let mut e = group();
+        e.variants[0] = bent("ds", [1.5, 9.0, 7.0], "");
+        let table = of_group(&e, 1e9);
+        assert_eq!(table.rows[0][..3], ["ds", "1.50–9.00", "not linear"]);
+        // The twin: a linear row shows its slope.
+        e.variants[0].linearity.as_mut().unwrap().linear = Some(true);
+        assert_eq!(of_group(&e, 1e9).rows[0][1], "18");
     }
 
     #[test]

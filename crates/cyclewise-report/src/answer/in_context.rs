@@ -17,11 +17,9 @@ fn matrix(record: &Record) -> Option<&Matrix> {
 }
 
 /// What the operation of a row adds over surroundings; `None` if it was not measured.
-fn range_of<'a>(record: &'a Record, [experiment, variant]: Row) -> Option<Range<'a>> {
+fn range_of(record: &Record, row: Row) -> Option<Range<'_>> {
     let matrix = matrix(record)?;
-    let is_row = |row: &Option<[String; 2]>| row.as_ref().is_some_and(|[e, v]| e == experiment && v == variant);
-    let operation = matrix.operations.iter().find(|o| is_row(&o.loop_row))?;
-    matrix.range(&operation.name)
+    matrix.range(&matrix.operation_of(row)?.name)
 }
 
 /// `0.2 to 9.7`, in ticks.

@@ -15,9 +15,13 @@
 //! The same: the interval of several runs lies within [`stats::SAME_MARGIN`], or the noise floor if that is larger, and at most
 //! [`stats::LARGEST_MARGIN`]; a difference beyond the first that the interval proves is not "same".
 //!
+//! A row that is not linear in its copies in one of the records is compared by the same rules in loops of each length, and has
+//! the verdict that all of them give (`lengths`).
+//!
 //! The medians are those of quiet rounds where every run of both records has enough of them, of all rounds elsewhere: the quiet
 //! rounds of one run are never compared with all rounds of another.
 
+use crate::record::compare::CompareAtLength;
 use crate::record::{Basis, Experiment, Interval, Reason, Record, Run, State, Variant, Verdict, bounds};
 use crate::stats;
 
@@ -49,6 +53,8 @@ pub(super) struct Side<'a> {
     pub(super) variant: &'a Variant,
     /// From the record's unit to the comparison's.
     pub(super) scale: f64,
+    /// Which of the three loops the variant's samples are of, if not slopes.
+    pub(super) length: Option<usize>,
 }
 
 /// The outcome for one variant.
@@ -59,6 +65,9 @@ pub(super) struct Outcome {
     pub(super) ratio_ci95: Interval,
     pub(super) verdict: Verdict,
     pub(super) reason: Option<Reason>,
+    /// Each length, and which of them the ratio is of; where the row is not linear.
+    pub(super) lengths: Vec<CompareAtLength>,
+    pub(super) length: Option<usize>,
 }
 
 /// Decides about `other`, compared with `base`. `typical` is the `spread` of the experiment's median row.
@@ -79,10 +88,7 @@ pub(super) fn decide(base: Side<'_>, other: Side<'_>, typical: Option<f64>, floo
     };
     outcome.basis.state = state;
     (outcome.basis.base_runs, outcome.basis.other_runs) = (b.len(), o.len());
-    if let Some(why) = not_linear(base, other) {
-        outcome.verdict = Verdict::None;
-        outcome.reason = Some(why);
-    } else if outcome.verdict == Verdict::Slower && base.experiment.unit.more_is_faster() {
+    if outcome.verdict == Verdict::Slower && base.experiment.unit.more_is_faster() {
         outcome.verdict = Verdict::Faster;
     } else if outcome.verdict == Verdict::Faster && base.experiment.unit.more_is_faster() {
         outcome.verdict = Verdict::Slower;
@@ -104,7 +110,11 @@ impl Side<'_> {
     fn runs(&self) -> Vec<&Run> {
         let (e, v) = (&self.experiment.name, &self.variant.name);
         let runs = self.record.runs.iter();
-        runs.filter(|r| r.median(e, v).is_some()).collect()
+        runs.filter(|r| match self.length {
+            None => r.median(e, v).is_some(),
+            Some(_) => r.lengths(e, v).is_some(),
+        })
+        .collect()
     }
 
     /// Whether the headline of every run is of quiet rounds. A run of an older version does not say, and is taken to be as
@@ -125,9 +135,11 @@ impl Side<'_> {
         if runs.len() < 2 {
             return vec![self.median(state)];
         }
-        let of_run = |r: &&Run| match state {
-            State::Quiet => r.median(e, v),
-            _ => r.median_of_all(e, v),
+        let of_run = |r: &&Run| match (state, self.length) {
+            (State::Quiet, Some(length)) => r.lengths(e, v).map(|l| l.headline[length]),
+            (_, Some(length)) => r.lengths(e, v).map(|l| l.all[length]),
+            (State::Quiet, None) => r.median(e, v),
+            (_, None) => r.median_of_all(e, v),
         };
         runs.iter().filter_map(of_run).map(|m| m * self.scale).collect()
     }
@@ -257,6 +269,8 @@ fn several(
         ratio_ci95: between.ci95,
         verdict,
         reason,
+        lengths: Vec::new(),
+        length: None,
     }
 }
 
@@ -275,6 +289,8 @@ fn one(base: Side<'_>, other: Side<'_>, state: State, typical: Option<f64>, floo
         ratio_ci95: [None; 2],
         verdict: Verdict::None,
         reason: None,
+        lengths: Vec::new(),
+        length: None,
     };
     let Some(parts) = parts(base, other, state, spread) else {
         outcome.basis.seen = match b > 0.0 && o > 0.0 && [base, other].map(|side| side.variant.n >= FEWEST) == [true; 2]
@@ -330,13 +346,4 @@ fn claim(ratio: f64) -> Verdict {
 
 fn geometric_mean(medians: &[f64]) -> f64 {
     stats::between_runs(medians).map_or(f64::NAN, |b| b.value)
-}
-
-/// Why a row that is no slope has no verdict.
-fn not_linear(base: Side<'_>, other: Side<'_>) -> Option<Reason> {
-    let bent = [base, other]
-        .into_iter()
-        .filter_map(|side| side.variant.linearity.as_ref())
-        .find(|l| l.linear == Some(false))?;
-    Some(Reason::not_linear(format_args!(" in its copies: {}", bent.why)))
 }

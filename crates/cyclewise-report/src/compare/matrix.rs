@@ -3,8 +3,8 @@
 //! A cell may be 0 or less, and then no ratio exists, so cells are no rows. The range over surroundings is what sentences
 //! rest on, so it is compared: by its ends, with what the floors of the cells there and a tenth allow.
 
-use crate::record::Experiment;
-use crate::record::matrix::{Matrix, Range};
+use crate::record::matrix::{Matrix, Range, Reading};
+use crate::record::{Among, Experiment, Record, RowName};
 
 /// The share by which the same range may differ: where code lies moves a cost by some percent.
 const SHARE: f64 = 0.10;
@@ -49,6 +49,35 @@ pub(super) fn note(base: Side, other: Side, label: &str, unit: &str) -> Option<S
             differ.join("; ")
         )),
     }
+}
+
+/// What the operation of a row adds in the second record, compared with the first, in each of the surroundings that both have; `None`
+/// if one of them did not measure it. Each side has what a tick of it counts.
+pub(super) fn among(base: (&Record, f64), other: (&Record, f64), row: RowName<'_>) -> Option<Among> {
+    let matrix = |record: &'_ Record| record.experiments.iter().position(|e| e.matrix().is_some());
+    let (ours, theirs) = (
+        base.0.experiments[matrix(base.0)?].matrix()?,
+        other.0.experiments[matrix(other.0)?].matrix()?,
+    );
+    let (a, b) = (ours.operation_of(row)?, theirs.operation_of(row)?);
+    let mut among = Among::default();
+    for (surrounding, x) in ours.measured(a) {
+        let Some((_, y)) = theirs.measured(b).find(|(s, _)| s.name == surrounding.name) else {
+            continue;
+        };
+        among.of += 1;
+        if x.reading() == Reading::Unknown || y.reading() == Reading::Unknown {
+            continue;
+        }
+        let (before, after) = (x.ticks() * base.1, y.ticks() * other.1);
+        let allowed = x.floor * base.1 + y.floor * other.1 + SHARE * before.abs().max(after.abs());
+        match after - before {
+            difference if difference.abs() <= allowed => among.same += 1,
+            difference if difference < 0.0 => among.less.push(surrounding.name.clone()),
+            _ => among.more.push(surrounding.name.clone()),
+        }
+    }
+    (among.of > 0).then_some(among)
 }
 
 /// The floor of a cell; 0 where it was not measured.

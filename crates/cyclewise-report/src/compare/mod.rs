@@ -3,12 +3,15 @@
 //! The records were not interleaved, so any change between them (kernel, neighbours, clock) is part of the difference. The noise
 //! floor is the larger of the two records', and the warnings list what differs. `decide` says what a verdict rests on.
 
+mod agree;
 mod decide;
 mod fail_on;
+mod lengths;
 mod machines;
 mod matrix;
 mod runs;
 
+pub use agree::verdict_of_runs;
 pub use fail_on::FailOn;
 pub use runs::join_runs;
 
@@ -176,6 +179,7 @@ fn join<'r>(
             experiment,
             variant,
             scale: scale(record),
+            length: None,
         };
         match row(side(base, ours), side(other, theirs), index, typical, joined.floor) {
             Some(row) => joined.rows.push(row),
@@ -210,12 +214,13 @@ fn row(
     typical: Option<f64>,
     floor: Option<f64>,
 ) -> Option<CompareRow> {
-    let scaled = |side: Decided<'_>| {
-        side.variant
-            .samples
-            .iter()
-            .map(|s| s * side.scale)
-            .collect::<Vec<f64>>()
+    let decided = lengths::decide(base, other, typical, floor);
+    let scaled = |side: Decided<'_>| -> Vec<f64> {
+        let samples = match decided.length {
+            Some(length) => side.variant.per_copy(length),
+            None => side.variant.samples.clone(),
+        };
+        samples.into_iter().map(|s| s * side.scale).collect()
     };
     let (base_samples, other_samples) = (scaled(base), scaled(other));
     let (b, o) = (stats::describe(&base_samples)?, stats::describe(&other_samples)?);
@@ -226,7 +231,6 @@ fn row(
         sd: s.sd,
         ci95: s.ci95,
     };
-    let decided = decide::decide(base, other, typical, floor);
     decided.ratio.is_finite().then(|| CompareRow {
         variant: base.variant.name.clone(),
         base: 0,
@@ -237,6 +241,7 @@ fn row(
         ci95: welch.ci95,
         ratio: decided.ratio,
         ratio_ci95: decided.ratio_ci95,
+        lengths: decided.lengths,
         basis: decided.basis,
         t: welch.t,
         df: welch.df,

@@ -2,25 +2,10 @@
 //!
 //! Samples, probes and tests of an experiment are those of the run that has most of its rows, the first of several: rounds of
 //! different processes are no pairs. Rows that only other runs have come from the first of those, and a note names them. Every
-//! run's medians and ratios are kept, and from them come the figures between runs.
-//!
-//! What that run says of two variants is compared with the ratios of all runs:
-//!
-//! | verdict | it stands if |
-//! |---|---|
-//! | faster, slower | every run's ratio is on that side of 1, and the interval between the runs excludes 1; of two runs, whose interval is as wide as Student's t with one degree of freedom, both ratios may be beyond the noise floor instead |
-//! | same | every run's ratio is within the margin |
-//! | depends | always, because a run that met one state of the neighbour cannot contradict it; the reason counts the runs |
+//! run's medians and ratios are kept, and from them come the figures between runs. `agree` holds a verdict against all runs.
 
-use super::decide::{difference, excludes_one, within};
-use crate::record::{Comparison, Experiment, Identity, Missing, Reason, Record, Run, Test, Verdict, Warning, bounds};
-use crate::stats;
-
-/// The name of the test of a claim, among a comparison's tests.
-const TEST: &str = "every run agrees";
-
-/// The name of the test of "same".
-const TEST_SAME: &str = "a run is beyond the margin";
+use super::agree;
+use crate::record::{Experiment, Identity, Missing, Reason, Record, Verdict, Warning};
 
 /// The record of these named runs; its experiments stand in `order`. `None` if there are no runs.
 pub fn join_runs(records: Vec<(String, Record)>, order: &[&str]) -> Option<Record> {
@@ -48,7 +33,7 @@ pub fn join_runs(records: Vec<(String, Record)>, order: &[&str]) -> Option<Recor
     joined.experiments.sort_by_key(place);
     if joined.runs.len() > 1 {
         for e in &mut joined.experiments {
-            figures(e, &joined.runs);
+            agree::figures(e, &joined.runs);
         }
     }
     Some(joined)
@@ -133,68 +118,6 @@ fn join_experiment(mut runs: Vec<(String, Experiment)>) -> Option<Experiment> {
     Some(whole)
 }
 
-/// Adds the figures between runs to an experiment, and takes back verdicts on which the runs do not agree.
-fn figures(e: &mut Experiment, runs: &[Run]) {
-    for v in &mut e.variants {
-        let medians: Vec<f64> = runs.iter().filter_map(|r| r.median(&e.name, &v.name)).collect();
-        v.between = stats::between_runs(&medians);
-    }
-    for c in &mut e.comparisons {
-        let ratios: Vec<f64> = runs.iter().filter_map(|r| r.ratio(&e.name, &c.a, &c.b)).collect();
-        c.between = stats::between_runs(&ratios);
-        let state = c.paired().state;
-        let floor = e
-            .control
-            .as_ref()
-            .map_or(0.0, |control| control.floor_in(state, stats::ENOUGH));
-        agree(c, &ratios, floor, e.unit.more_is_faster());
-    }
-}
-
-/// Holds a verdict against the ratios of all runs.
-fn agree(c: &mut Comparison, ratios: &[f64], floor: f64, more_is_faster: bool) {
-    let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = ratios.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let mut seen = format!("ratio {least:.3} to {most:.3} in {} runs", ratios.len());
-    let (name, stands) = match c.verdict {
-        Verdict::Faster | Verdict::Slower => {
-            let above = (c.verdict == Verdict::Faster) == more_is_faster;
-            let one_side = ratios.iter().all(|r| if above { *r > 1.0 } else { *r < 1.0 });
-            let apart = match ratios.len() {
-                // No other run has the comparison.
-                0 | 1 => true,
-                n => {
-                    let excludes = c.between.as_ref().is_some_and(|b| excludes_one(bounds(b.ci95)));
-                    if !excludes {
-                        seen.push_str(", and the interval between them includes 1");
-                    }
-                    excludes || n == 2 && ratios.iter().all(|r| difference(*r) > floor)
-                }
-            };
-            (TEST, one_side && apart)
-        }
-        Verdict::Same => {
-            let margin = floor.clamp(stats::SAME_MARGIN, stats::LARGEST_MARGIN);
-            seen = format!("{seen}, margin {:.1} %", 100.0 * margin);
-            (TEST_SAME, ratios.iter().all(|r| within(*r, margin)))
-        }
-        Verdict::Undecided | Verdict::None | Verdict::Depends => return,
-    };
-    c.tests.push(Test {
-        name: name.to_string(),
-        seen: seen.clone(),
-        // Whether it agrees that there is a difference.
-        passed: stands == c.verdict.is_claim(),
-    });
-    if !stands {
-        c.reason = Some(Reason::Other(format!(
-            "one run says {}, but the runs do not agree: {seen}",
-            c.verdict.as_str()
-        )));
-        c.verdict = Verdict::Undecided;
-    }
-}
-
 /// What is missing of the runs: once if every run lacks it, with the run's name elsewhere.
 fn missing_of_runs(records: &[(String, Record)]) -> Vec<Missing> {
     let same = |a: &Missing, b: &Missing| a.experiment == b.experiment && a.variant == b.variant;
@@ -216,12 +139,12 @@ fn missing_of_runs(records: &[(String, Record)]) -> Vec<Missing> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
-    use crate::record::{Control, Unit, Variant};
+    use crate::record::{Comparison, Control, Run, Unit, Variant};
 
     /// A run whose variant `a` has this median and against `b` this ratio, with the verdict that the ratio gives.
-    fn run(median: f64, ratio: f64) -> Record {
+    pub(in super::super) fn run(median: f64, ratio: f64) -> Record {
         let variant = |name: &str, median: f64| Variant {
             name: name.to_string(),
             median,
@@ -247,7 +170,7 @@ mod tests {
         record
     }
 
-    fn joined(runs: Vec<Record>) -> Record {
+    pub(in super::super) fn joined(runs: Vec<Record>) -> Record {
         let named = runs.into_iter().enumerate().map(|(i, r)| (format!("run {}", i + 1), r));
         join_runs(named.collect(), &["d", "e"]).unwrap()
     }

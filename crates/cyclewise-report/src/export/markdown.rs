@@ -28,9 +28,13 @@ pub fn limits(limits: &Limits) -> String {
             );
         }
         out.push_str("Ours relative to the limit:\n\n");
-        out.push_str(&side_by_side(&limits.machines, |f| ratio_and_spread(f.to_limit)));
+        out.push_str(&side_by_side(&limits.machines, |f| {
+            ratio_and_spread(f.to_limit.as_ref())
+        }));
         out.push_str("\nOurs relative to the best peer:\n\n");
-        out.push_str(&side_by_side(&limits.machines, |f| ratio_and_spread(f.to_peer)));
+        out.push_str(&side_by_side(&limits.machines, |f| {
+            ratio_and_spread(f.to_peer.as_ref())
+        }));
     }
     for machine in &limits.machines {
         out.push('\n');
@@ -148,9 +152,9 @@ fn on_machine(machine: &OnMachine) -> String {
             limit,
             cost(f.limit.as_ref()),
             cost(f.ours.as_ref()),
-            ratio_and_spread(f.to_limit),
+            ratio_and_spread(f.to_limit.as_ref()),
             row(f.peer.as_ref()),
-            ratio_and_spread(f.to_peer),
+            ratio_and_spread(f.to_peer.as_ref()),
         ]
     });
     out.push_str(&table(&header, 2, rows));

@@ -1,18 +1,22 @@
 //! The figures and marks of a row as text, the same in every format.
 
 use super::number::{
-    NONE, at_least_two_digits, brief, count, decimals, estimate, half_width, interval, percent, significant,
-    uncertainty,
+    NONE, added, at_least_two_digits, brief, cost_range, count, decimals, estimate, half_width, interval, percent,
+    significant, uncertainty,
 };
 use crate::record::{Experiment, Kind, Mode, State, Variant, bounds};
 
 /// A row that lost a larger share of its samples says how many.
 const MANY_REJECTED: f64 = 0.1;
 
-/// The value of the row with the digits that its interval supports; a dash where a slope is no cost.
+/// The value of the row with the digits that its interval supports; where a slope is no cost, the least and the greatest time of a copy
+/// by the loop around it, or a dash if they are not known.
 pub(super) fn median(v: &Variant) -> String {
-    if v.n == 0 || v.is_not_linear() {
+    if v.n == 0 {
         return NONE.to_owned();
+    }
+    if v.is_not_linear() {
+        return v.cost_range().map_or(NONE.to_owned(), |range| cost_range(range, 1.0));
     }
     let (value, ci95) = v.value();
     let ci95 = bounds(ci95);
@@ -24,9 +28,15 @@ pub(super) fn median(v: &Variant) -> String {
     at_least_two_digits(value, decimals(value, uncertainty))
 }
 
+/// The 95 % interval of that; of a range, from the lower bound of its least to the upper bound of its greatest.
 pub(super) fn spread(v: &Variant) -> String {
-    if v.n == 0 || v.is_not_linear() {
+    if v.n == 0 {
         return NONE.to_owned();
+    }
+    if v.is_not_linear() {
+        return v.cost_range().map_or(NONE.to_owned(), |[least, most]| {
+            interval(least.cost, bounds([least.ci95[0], most.ci95[1]]))
+        });
     }
     let (value, ci95) = v.value();
     interval(value, bounds(ci95))
@@ -56,19 +66,22 @@ pub(super) fn kind(v: &Variant) -> &'static str {
     }
 }
 
-/// What else someone must know to use the row's figure. `usual` is the state of most rows.
-pub(super) fn marks(v: &Variant, usual: State) -> Vec<String> {
+/// What else someone must know to use the row's figure. `usual` is the state of most rows; `adds` what the row adds among other
+/// instructions, at least and at most, which is told of a row that is not linear.
+pub(super) fn marks(v: &Variant, usual: State, adds: Option<[f64; 2]>) -> Vec<String> {
     let mut marks = Vec::new();
     if v.n == 0 {
         marks.push("no samples kept".to_owned());
         return marks;
     }
     let figure = v.figure();
-    if let Some(l) = v.linearity.as_ref().filter(|_| v.is_not_linear()) {
-        let per_copy: Vec<String> = l.per_copy.iter().map(|c| significant(*c, 3)).collect();
-        let copies: Vec<String> = l.copies.iter().map(|c| count(*c as usize)).collect();
+    if v.is_not_linear() {
+        let at = v.at_lengths();
+        let per_copy: Vec<String> = at.iter().map(|at| significant(at.cost, 3)).collect();
+        let copies: Vec<String> = at.iter().map(|at| count(at.copies as usize)).collect();
+        let adds = adds.map_or(String::new(), |adds| format!("; {}", added(adds)));
         marks.push(format!(
-            "not linear: {} a copy at {} copies",
+            "not linear: {} a copy at {} copies{adds}",
             per_copy.join(", "),
             copies.join(", ")
         ));

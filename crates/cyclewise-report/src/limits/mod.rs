@@ -2,19 +2,22 @@
 //!
 //! # Invariants
 //! 1. A row that a record lacks is nothing, and never an error: older records have fewer rows.
-//! 2. A row that is no cost is in no ratio. It is named with the reason, unless another row of its experiment stands for it.
+//! 2. A row that is no cost is in no ratio of costs. It is named with the reason, unless another row of its experiment stands for it; one
+//!    that is not linear has the range of its costs, and is compared at each length.
 //! 3. All figures of a primitive on a machine are of one record.
 //! 4. A row of our row's experiment is never replaced by one of another experiment.
 
+mod by_length;
 mod machines;
 mod microarchitecture;
 mod primitives;
 mod ratio;
 
+pub use by_length::ByLength;
 pub use primitives::{PRIMITIVES, Primitive, Row};
 pub use ratio::{Measured, Ratio};
 
-use crate::record::{Interval, Record, Unit};
+use crate::record::{AtLength, Interval, Record, Unit};
 use crate::stats;
 
 /// What the records say of all primitives.
@@ -80,6 +83,10 @@ pub struct Cost {
     pub ci95: Interval,
     /// The unit.
     pub unit: Unit,
+    /// The least and the greatest cost by the loop around it, of a row that is not linear.
+    pub range: Option<[AtLength; 2]>,
+    /// What such a row adds among other instructions, at least and at most, where that was measured.
+    pub adds: Option<[f64; 2]>,
 }
 
 impl Cost {
@@ -90,11 +97,24 @@ impl Cost {
             ci95 = stats::Median::of(&measured.variant.samples).map_or([None, None], |m| m.interval(0.95));
         }
         let times = f64::from(times);
+        let row = [measured.experiment.name.as_str(), measured.variant.name.as_str()];
+        let adds = measured
+            .record
+            .adds_among(row)
+            .filter(|_| figure == Err(NoCost::NotLinear));
         Self {
             row: measured.variant.name.clone(),
             value: figure.map(|value| value * times),
             ci95: ci95.map(|bound| bound.map(|bound| bound * times)),
             unit: measured.experiment.unit,
+            range: measured.variant.cost_range().map(|range| {
+                range.map(|at| AtLength {
+                    cost: at.cost * times,
+                    ci95: at.ci95.map(|bound| bound.map(|bound| bound * times)),
+                    ..at
+                })
+            }),
+            adds: adds.map(|adds| adds.map(|ticks| ticks * times)),
         }
     }
 }
@@ -192,8 +212,11 @@ fn found(p: &Primitive, records: &[&Record]) -> Found {
     );
     let ratio = |other: Option<Figured>, times| {
         let (other, cost) = other?;
-        ours.1.and(cost).ok()?;
-        Ratio::of(ours.0, other, times)
+        match [ours.1, cost] {
+            [Ok(_), Ok(_)] => Ratio::of(ours.0, other, times),
+            either if either.contains(&Err(NoCost::NotACost)) => None,
+            _ => Ratio::by_length(ours.0, other, times),
+        }
     };
     Found {
         limit: limit.map(|(row, cost)| Cost::of(row, cost, p.times)),

@@ -1,14 +1,18 @@
 //! The ratio of two rows of a record, paired by rounds where it can be.
 
 use super::NoCost;
+use super::by_length::ByLength;
 use super::primitives::Row;
+use crate::record::rounds::pairs;
 use crate::record::{Comparison, Experiment, Interval, Record, State, Variant};
 use crate::stats;
 
 /// A row with its figure.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured<'a> {
-    /// The experiment that it is of.
+    /// The record that it is of.
+    pub record: &'a Record,
+    /// The experiment.
     pub experiment: &'a Experiment,
     /// The variant.
     pub variant: &'a Variant,
@@ -19,7 +23,11 @@ impl<'a> Measured<'a> {
     pub fn of(record: &'a Record, row: Row) -> Option<Self> {
         let experiment = record.experiments.iter().find(|e| e.name == row.experiment)?;
         let variant = experiment.variants.iter().find(|v| v.name == row.variant && v.n > 0)?;
-        Some(Self { experiment, variant })
+        Some(Self {
+            record,
+            experiment,
+            variant,
+        })
     }
 
     /// The figure if it is a cost and not above `most`.
@@ -33,24 +41,26 @@ impl<'a> Measured<'a> {
     }
 
     /// Whether the figure is of several runs.
-    fn is_of_runs(&self) -> bool {
+    pub(super) fn is_of_runs(&self) -> bool {
         self.variant.between.is_some()
     }
 }
 
 /// One row relative to another.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Ratio {
-    /// The ratio.
+    /// The ratio; of rows compared in loops of each length, the one nearest to 1.
     pub value: f64,
     /// Its 95 % interval; unknown where the rows are of different rounds.
     pub ci95: Interval,
     /// Whether it is over rounds that measured both.
     pub paired: bool,
+    /// What loops of each length say, where one of the rows is not linear.
+    pub by_length: Option<ByLength>,
 }
 
 impl Ratio {
-    /// `a` relative to `times` operations of `b`. `None` if either is no cost.
+    /// `a` relative to `times` operations of `b`. `None` if either is no cost; of a row that is not linear see [`ByLength`].
     ///
     /// In order of preference: the record's comparison of the two; their common rounds, of the quiet state where enough are;
     /// the figures of the rows, which are not paired. Samples are of one run, so figures of several runs are only paired by the
@@ -62,6 +72,7 @@ impl Ratio {
             value: value / times,
             ci95: ci95.map(|bound| bound.map(|bound| bound / times)),
             paired,
+            by_length: None,
         };
         let same = a.experiment.name == b.experiment.name;
         let of_runs = a.is_of_runs() || b.is_of_runs();
@@ -93,31 +104,10 @@ fn compared(e: &Experiment, a: &Variant, b: &Variant, of_runs: bool) -> Option<(
 
 /// The median of the rounds' ratios.
 fn paired(a: &Variant, b: &Variant) -> Option<(f64, Interval)> {
-    let rounds: Vec<_> = by_round(a).into_iter().zip(by_round(b)).collect();
-    let pairs = |wanted: State| -> Vec<(f64, f64)> {
-        let both = rounds.iter().filter_map(|(a, b)| Some(((*a)?, (*b)?)));
-        let chosen = both.filter(|(a, b)| wanted == State::All || (a.1 == wanted && b.1 == wanted));
-        chosen.map(|(a, b)| (a.0, b.0)).collect()
-    };
-    let quiet = stats::paired(State::Quiet, &pairs(State::Quiet)).filter(|p| p.effective_n >= stats::ENOUGH);
-    let p = quiet.or_else(|| stats::paired(State::All, &pairs(State::All)))?;
+    let in_state = |state| stats::paired(state, &pairs((a, &a.samples), (b, &b.samples), state));
+    let quiet = in_state(State::Quiet).filter(|p| p.effective_n >= stats::ENOUGH);
+    let p = quiet.or_else(|| in_state(State::All))?;
     Some((p.ratio, p.ratio_ci95))
-}
-
-/// The sample of each round with its state, up to the last that was kept.
-fn by_round(v: &Variant) -> Vec<Option<(f64, State)>> {
-    let mut states = v.sample_states.chars().map(State::of_letter);
-    let mut rejected = v.rejected_rounds.clone();
-    rejected.sort_unstable();
-    let mut rounds = Vec::new();
-    for sample in &v.samples {
-        while rejected.binary_search(&rounds.len()).is_ok() {
-            rounds.push(None);
-        }
-        let state = states.next().flatten().unwrap_or_default();
-        rounds.push(Some((*sample, state)));
-    }
-    rounds
 }
 
 #[cfg(test)]
@@ -143,7 +133,9 @@ mod tests {
             comparisons,
             ..Experiment::default()
         };
+        let record = Record::default();
         let measured = |variant| Measured {
+            record: &record,
             experiment: &experiment,
             variant,
         };
@@ -263,7 +255,9 @@ mod tests {
             ..Experiment::default()
         };
         let (x, y) = (experiment("x", &a), experiment("y", &b));
+        let record = Record::default();
         let [one, other] = [&x, &y].map(|experiment| Measured {
+            record: &record,
             experiment,
             variant: &experiment.variants[0],
         });
@@ -273,7 +267,8 @@ mod tests {
             Ratio {
                 value: 1.5,
                 ci95: [None, None],
-                paired: false
+                paired: false,
+                by_length: None,
             }
         );
     }

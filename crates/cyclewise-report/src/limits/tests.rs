@@ -106,7 +106,7 @@ fn rows_that_a_record_lacks_are_dashes() {
     let lock = of_one(&limits, FREE_LOCK);
     assert!(lock.limit.is_none() && lock.to_limit.is_none());
     assert_eq!(lock.peer.as_ref().unwrap().row, "spin");
-    assert!((lock.to_peer.unwrap().value - 1.2).abs() < 1e-12);
+    assert!((lock.to_peer.as_ref().unwrap().value - 1.2).abs() < 1e-12);
     assert!(of_one(&limits, LIST).ours.is_none());
     let shown = markdown::limits(&limits);
     assert!(
@@ -154,7 +154,7 @@ fn the_newest_record_with_a_limit_counts_and_figures_are_never_of_two() {
     let lock = of_one(&limits, FREE_LOCK);
     assert_eq!(lock.ours.as_ref().unwrap().value, Ok(5.0));
     assert_eq!(lock.limit.as_ref().unwrap().row, "cmpxchg64-mov64", "the fastest");
-    let ratio = lock.to_limit.unwrap();
+    let ratio = lock.to_limit.as_ref().unwrap();
     assert!(ratio.value == 1.0 && !ratio.paired);
 }
 
@@ -170,7 +170,7 @@ fn a_lock_beside_its_limit_counts_before_one_of_another_experiment() {
     let limits = of(vec![made_up("2026-01-01", &rows)]);
     let lock = of_one(&limits, FREE_LOCK);
     assert_eq!(lock.ours.as_ref().unwrap().value, Ok(5.0));
-    assert!(lock.to_limit.unwrap().paired && lock.to_peer.unwrap().value == 0.5);
+    assert!(lock.to_limit.as_ref().unwrap().paired && lock.to_peer.as_ref().unwrap().value == 0.5);
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_limit_of_two_operations_is_twice_the_row_beside_ours() {
         Ok(4.0),
         "paired rows go before faster ones"
     );
-    assert_eq!(list.to_limit.unwrap().value, 1.5);
+    assert_eq!(list.to_limit.as_ref().unwrap().value, 1.5);
     // A row of another kind of loop does not stand for it.
     let limits = of(vec![made_up("2026-01-01", &[rows[0], rows[2]])]);
     assert_eq!(of_one(&limits, LIST).limit, None);
@@ -256,7 +256,7 @@ fn a_row_of_two_lengths_above_its_locked_one_is_no_cost() {
     for cost in [&count.limit, &count.ours] {
         assert_eq!(cost.as_ref().unwrap().value, Err(NoCost::NotACost));
     }
-    assert_eq!((count.to_limit, count.to_peer), (None, None));
+    assert_eq!((&count.to_limit, &count.to_peer), (&None, &None));
     let shown = markdown::limits(&limits);
     assert!(
         shown.contains("| `plain` | not a cost | not a cost | — | cas-full "),

@@ -1,6 +1,7 @@
 //! Verdicts over all rows, a common unit, and warnings about machines that differ.
 
 mod between;
+mod lengths;
 mod recorded;
 
 use super::*;

@@ -12,7 +12,7 @@ use crate::export::fleet::searched;
 use crate::export::number::{count, estimate, interval, plus_minus, significant};
 use crate::export::record_name;
 use crate::export::side_by_side::{self, SideBySide, alike};
-use crate::export::table;
+use crate::export::table::{self, Of};
 use crate::record::compare::{CompareExperiment, CompareReport, CompareRow, MOST_PAIRED, Side};
 use crate::record::fleet_report::FleetReport;
 use crate::record::{Verdict, letters};
@@ -223,10 +223,10 @@ fn strips(e: &CompareExperiment) -> Vec<Strip<'_>> {
     let mut strips: Vec<(&str, usize, Strip)> = Vec::new();
     for row in &e.rows {
         let sides = [
-            (row.base, &row.base_stats, row.basis.base, &row.base_samples),
-            (row.other, &row.other_stats, row.basis.other, &row.other_samples),
+            (row.base, Of::Base, row.basis.base, &row.base_samples),
+            (row.other, Of::Other, row.basis.other, &row.other_samples),
         ];
-        for (record, stats, median, samples) in sides {
+        for (record, of, median, samples) in sides {
             if !strips
                 .iter()
                 .any(|(variant, r, _)| *variant == row.variant && *r == record)
@@ -235,9 +235,15 @@ fn strips(e: &CompareExperiment) -> Vec<Strip<'_>> {
                     label: format!("{} {}", letters(record), row.variant),
                     samples,
                     states: "",
-                    value: if median > 0.0 { median } else { stats.mean },
+                    value: match of {
+                        // A row that is not linear has no value to mark.
+                        _ if !row.lengths.is_empty() => f64::NAN,
+                        _ if median > 0.0 => median,
+                        Of::Base => row.base_stats.mean,
+                        Of::Other => row.other_stats.mean,
+                    },
                     ci95: [f64::NAN; 2],
-                    figure: table::side(row, median, stats),
+                    figure: table::side(row, of),
                     series: record,
                 };
                 strips.push((&row.variant, record, strip));
@@ -284,15 +290,27 @@ fn row(row: &CompareRow, e: &CompareExperiment) -> Vec<Cell> {
         words(&row.variant).with_detail(format!("{} against {}", letters(row.other), letters(row.base))),
         verdict(row.verdict).with_detail(reason),
         number(finding.times()).with_detail(finding.interval()),
-        number(table::side(row, row.basis.base, &row.base_stats)),
-        number(table::side(row, row.basis.other, &row.other_stats)),
-        words(&row.basis.seen),
+        number(table::side(row, Of::Base)),
+        number(table::side(row, Of::Other)),
+        words(&row.basis.seen).with_detail(at_copies(row)),
         side(&row.base_stats),
         side(&row.other_stats),
         number(estimate(row.difference, row.ci95)).with_detail(interval(row.difference, row.ci95)),
     ];
     cells.extend(test(row.t, row.df, &[row.p]));
     cells
+}
+
+/// The ratio at each length: `0.42× at 4, 0.95× at 8 copies`; what is beside is of the one nearest to 1.
+fn at_copies(row: &CompareRow) -> String {
+    let at = row
+        .lengths
+        .iter()
+        .map(|at| format!("{}× at {}", significant(at.ratio, 3), at.copies));
+    match at.collect::<Vec<_>>().join(", ") {
+        none if none.is_empty() => none,
+        each => format!("{each} copies; the figures are of the one nearest to 1"),
+    }
 }
 
 fn side(side: &Side) -> Cell {

@@ -11,7 +11,7 @@ use crate::export::number::{NONE, count, decimals, estimate, fixed, interval, p_
 use crate::export::row::{cycles, kind, least, marks, median, spread, usual_state};
 use crate::record::Published;
 use crate::record::core_to_core::{Matrix, spans};
-use crate::record::{Experiment, Variant, bounds};
+use crate::record::{Experiment, Record, Variant, bounds};
 
 /// An experiment of a record.
 pub(super) struct ExperimentView<'a> {
@@ -40,8 +40,14 @@ pub(super) struct ExperimentView<'a> {
 }
 
 impl<'a> ExperimentView<'a> {
-    /// The view of `e`; `id` is its anchor, `seed` the record's, `dots` the most dots of a strip.
-    pub(super) fn new(e: &'a Experiment, id: String, seed: u64, dots: usize, published: &[Published]) -> Result<Self> {
+    /// The view of `e` of `record`; `id` is its anchor, `dots` the most dots of a strip.
+    pub(super) fn new(
+        record: &Record,
+        e: &'a Experiment,
+        id: String,
+        dots: usize,
+        published: &[Published],
+    ) -> Result<Self> {
         let verdicts = e.comparisons.iter().map(|c| sentence(&Finding::of(c, e.unit)));
         let figures = Some(figures(e)).filter(|table| !table.rows.is_empty());
         let details = [figures, metrics(e), comparisons(e)];
@@ -55,10 +61,10 @@ impl<'a> ExperimentView<'a> {
             floor: in_context::floor(e).unwrap_or_else(|| floor(e.control.as_ref(), e.unit)),
             plot: match in_context::heat(e)? {
                 Some(heat) => heat,
-                None => figure(e, seed, dots).draw()?,
+                None => figure(e, record.seed, dots).draw()?,
             },
             matrix: matrix(e)?,
-            table: in_context::table(e).unwrap_or_else(|| variants(e)),
+            table: in_context::table(e).unwrap_or_else(|| variants(record, e)),
             details: details.into_iter().flatten().collect(),
             has_figures: e.guest().is_none() || !e.variants.is_empty(),
             guest: super::guest::tables(e),
@@ -91,11 +97,7 @@ fn figure(e: &Experiment, seed: u64, dots: usize) -> Figure<'_> {
                     states: &v.sample_states,
                     value,
                     ci95: bounds(ci95),
-                    figure: if v.is_not_linear() {
-                        "not linear".to_owned()
-                    } else {
-                        median(v)
-                    },
+                    figure: median(v),
                     series: 0,
                 }
             })
@@ -145,7 +147,7 @@ fn matrix(e: &Experiment) -> Result<Option<Plot>> {
 }
 
 /// Of each variant what someone needs to decide.
-fn variants(e: &Experiment) -> Table {
+fn variants(record: &Record, e: &Experiment) -> Table {
     let unit = e.unit.as_str();
     let usual = usual_state(e);
     let has_cycles = e.variants.iter().any(|v| v.cycles.is_some());
@@ -175,7 +177,8 @@ fn variants(e: &Experiment) -> Table {
         if has_kind {
             row.push(words(kind(v)));
         }
-        row.push(words(marks(v, usual).join("; ")));
+        let adds = record.adds_among([&e.name, &v.name]);
+        row.push(words(marks(v, usual, adds).join("; ")));
         table.rows.push(row);
     }
     table
@@ -298,12 +301,16 @@ fn comparisons(e: &Experiment) -> Option<Table> {
         let f = Finding::of(c, e.unit);
         let paired = c.paired();
         let tests: Vec<String> = c.tests.iter().map(|t| format!("{}: {}", t.name, t.seen)).collect();
+        let difference = match f.has_difference() {
+            true => number(estimate(paired.difference, bounds(paired.ci95)))
+                .with_detail(interval(paired.difference, bounds(paired.ci95))),
+            false => number(NONE),
+        };
         let mut row = vec![
             words(format!("{} against {}", c.a, c.b)),
             verdict(c.verdict),
             number(f.times()).with_detail(f.interval()),
-            number(estimate(paired.difference, bounds(paired.ci95)))
-                .with_detail(interval(paired.difference, bounds(paired.ci95))),
+            difference,
             maybe(c.headline.as_ref(), |h| count(h.n)).with_detail(paired.state.as_str()),
             number(p_value(c.p_holm)),
         ];

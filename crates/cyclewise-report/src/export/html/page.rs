@@ -85,7 +85,7 @@ impl<'a> RecordView<'a> {
             .enumerate()
             .map(|(i, e)| {
                 let id = format!("r{number}-e{}", i + 1);
-                ExperimentView::new(e, id, record.seed, dots, published(&e.name))
+                ExperimentView::new(record, e, id, dots, published(&e.name))
             })
             .collect::<Result<_>>()?;
         Ok(RecordView {

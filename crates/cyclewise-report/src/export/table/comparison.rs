@@ -4,10 +4,10 @@ use super::grid::{BOLD, Column, DIM, Look, YELLOW, fitted, style, wrapped};
 use crate::answer::{Finding, summary};
 use crate::export;
 use crate::export::fleet::{one_line, searched};
-use crate::export::number::{NONE, brief, estimate, interval, p_value};
+use crate::export::number::{NONE, brief, estimate, interval, p_value, significant};
 use crate::export::record_name;
 use crate::export::side_by_side::{MOST_COLUMNS, SideBySide, alike};
-use crate::record::compare::{CompareExperiment, CompareReport, CompareRow, MOST_PAIRED, Side};
+use crate::record::compare::{CompareExperiment, CompareReport, CompareRow, MOST_PAIRED};
 use crate::record::fleet_report::FleetReport;
 use crate::record::{Reason, Verdict, letters};
 use std::fmt::Write;
@@ -138,8 +138,8 @@ fn compared(report: &CompareReport, e: &CompareExperiment, look: Look) -> String
                 r.variant.clone()
             }
         }),
-        column("base", 2, &|r| side(r, r.basis.base, &r.base_stats)),
-        column("other", 2, &|r| side(r, r.basis.other, &r.other_stats)),
+        column("base", 2, &|r| side(r, Of::Base)),
+        column("other", 2, &|r| side(r, Of::Other)),
         column("ratio", 0, &|r| Finding::between(r, e.unit, "", "").times()),
         column("95 %", 1, &|r| Finding::between(r, e.unit, "", "").interval()),
     ];
@@ -170,11 +170,31 @@ fn compared(report: &CompareReport, e: &CompareExperiment, look: Look) -> String
     fitted(columns, look)
 }
 
-/// The median of one record with the digits of its interval, or the mean if there is no median; a dash where its slope is no
-/// cost.
-pub fn side(row: &CompareRow, median: f64, side: &Side) -> String {
+/// Which of the two records of a row.
+#[derive(Clone, Copy)]
+pub enum Of {
+    /// The base.
+    Base,
+    /// The record that the verdict is about.
+    Other,
+}
+
+/// The median of one record with the digits of its interval, or the mean if there is no median; where slopes are no costs, the least and
+/// the greatest over loops of each length, or a dash.
+pub fn side(row: &CompareRow, of: Of) -> String {
+    let (median, side) = match of {
+        Of::Base => (row.basis.base, &row.base_stats),
+        Of::Other => (row.basis.other, &row.other_stats),
+    };
+    let at_lengths = row.lengths.iter().map(|at| match of {
+        Of::Base => at.base,
+        Of::Other => at.other,
+    });
     let half = (side.ci95[1] - side.ci95[0]) / 2.0;
-    if row.verdict == Verdict::None && row.reason.as_ref().is_some_and(Reason::is_no_cost) {
+    let ends = [f64::min, f64::max].map(|end| at_lengths.clone().reduce(end));
+    if let [Some(least), Some(most)] = ends {
+        format!("{}–{}", significant(least, 3), significant(most, 3))
+    } else if row.verdict == Verdict::None && row.reason.as_ref().is_some_and(Reason::is_no_cost) {
         NONE.to_owned()
     } else if median > 0.0 {
         brief(median, [median - half, median + half])

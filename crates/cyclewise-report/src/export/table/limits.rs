@@ -1,7 +1,7 @@
 //! The terminal's table of limits: one for each machine.
 
 use super::grid::{BOLD, Column, DIM, Look, fitted, wrapped};
-use crate::export::limits::{cost, spread, times, times_peer};
+use crate::export::limits::{cost, spread, times, times_peer, why_undecided};
 use crate::limits::{Found, Limits, OnMachine, PRIMITIVES};
 use std::fmt::Write;
 
@@ -24,10 +24,14 @@ fn on_machine(machine: &OnMachine, look: Look) -> String {
         Column::new("primitive", 0, PRIMITIVES.iter().map(|p| p.name.to_owned())),
         Column::new("limit", 0, cells(|f| cost(f.limit.as_ref()))),
         Column::new("ours", 0, cells(|f| cost(f.ours.as_ref()))),
-        Column::new("× limit", 0, cells(|f| times(f.to_limit))),
-        Column::new("95 %", 0, cells(|f| spread(f.to_limit))),
-        Column::new("best peer", 1, cells(|f| times_peer(f.to_peer, f.peer.as_ref()))),
-        Column::new("95 %", 2, cells(|f| spread(f.to_peer))),
+        Column::new("× limit", 0, cells(|f| times(f.to_limit.as_ref()))),
+        Column::new("95 %", 0, cells(|f| spread(f.to_limit.as_ref()))),
+        Column::new(
+            "best peer",
+            1,
+            cells(|f| times_peer(f.to_peer.as_ref(), f.peer.as_ref())),
+        ),
+        Column::new("95 %", 2, cells(|f| spread(f.to_peer.as_ref()))),
         Column::new("peer's", 3, cells(|f| cost(f.peer.as_ref()))),
         Column::new(
             "limit's row",
@@ -37,9 +41,19 @@ fn on_machine(machine: &OnMachine, look: Look) -> String {
         Column::new("set by", 5, PRIMITIVES.iter().map(|p| p.set_by.to_owned())),
     ];
     let _ = writeln!(out, "{}", fitted(columns, look));
+    for (p, f) in PRIMITIVES.iter().zip(&machine.primitives) {
+        let beside = [(&f.to_limit, "its limit"), (&f.to_peer, "the best peer")];
+        for (ratio, what) in beside {
+            if let Some(why) = why_undecided(ratio.as_ref()) {
+                let line = format!("{}, against {what}: undecided: {why}", p.name);
+                let _ = writeln!(out, "{}", wrapped(&line, look, 0, 2));
+            }
+        }
+    }
     let words = "Figures are ticks unless they say otherwise. \"not paired\": the two rows are of different experiments, or of several \
-                 runs without a comparison, so that the ratio has no interval. \"not linear\": the row's slope is no cost. \"not a \
-                 cost\": it is not positive, or of two lengths and above the same with LOCK.";
+                 runs without a comparison, so that the ratio has no interval. A range: the row is not linear, so it has no one cost; \
+                 these are its least and greatest by the loop around it, what it adds among other instructions, and ratios and a \
+                 verdict over loops of the same lengths. \"not a cost\": it is not positive, or of two lengths and above the same with LOCK.";
     let _ = writeln!(out, "{}", wrapped(words, look, 0, 0));
     out
 }

@@ -12,7 +12,7 @@ mod row;
 mod runs;
 mod wide;
 
-pub use comparison::{comparison, side};
+pub use comparison::{Of, comparison, side};
 pub use fleet::fleet;
 pub use grid::Look;
 pub use limits::limits;
@@ -31,7 +31,7 @@ pub fn record(record: &Record, look: Look) -> String {
     let mut out = format!("{}\n", machine(&record.machine, look));
     out.push_str(&answer(record, look));
     for e in &record.experiments {
-        let _ = write!(out, "\n{}", experiment(e, look));
+        let _ = write!(out, "\n{}", experiment(record, e, look));
     }
     let _ = writeln!(out, "\n{}", wrapped(&tick(&record.machine), look, 0, 2));
     let identity = identity(&record.machine.identity);
@@ -125,7 +125,7 @@ fn tick(m: &Machine) -> String {
     tick
 }
 
-fn experiment(e: &Experiment, look: Look) -> String {
+fn experiment(record: &Record, e: &Experiment, look: Look) -> String {
     let mut out = String::new();
     let question = wrapped(&e.question, look, e.name.chars().count() + 2, 2);
     let _ = writeln!(out, "{BOLD}{}{BOLD:#}  {question}", e.name);
@@ -153,7 +153,7 @@ fn experiment(e: &Experiment, look: Look) -> String {
         let _ = write!(out, "{matrix}");
     }
     if !rows.is_empty() {
-        let _ = writeln!(out, "{}", row::rows(e, &rows, look));
+        let _ = writeln!(out, "{}", row::rows(record, e, &rows, look));
     }
     if !e.metric_units().is_empty() {
         out.push_str(&runs::metrics(e, look));

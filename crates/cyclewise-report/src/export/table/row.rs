@@ -2,12 +2,12 @@
 
 use super::grid::{Column, Look, fitted, style};
 use crate::answer::Finding;
-use crate::export::number::{count, estimate, significant};
+use crate::export::number::{NONE, count, estimate, significant};
 use crate::export::row::{cycles, kind, least, marks, median, spread, usual_state};
-use crate::record::{Experiment, Variant};
+use crate::record::{Experiment, Record, Variant};
 
-/// The table of `rows`.
-pub(super) fn rows(e: &Experiment, rows: &[&Variant], look: Look) -> String {
+/// The table of `rows` of an experiment of `record`.
+pub(super) fn rows(record: &Record, e: &Experiment, rows: &[&Variant], look: Look) -> String {
     let column =
         |title, rank, cell: &dyn Fn(&Variant) -> String| Column::new(title, rank, rows.iter().map(|v| cell(v)));
     let mut columns = vec![
@@ -20,8 +20,8 @@ pub(super) fn rows(e: &Experiment, rows: &[&Variant], look: Look) -> String {
     ];
     if look.wide {
         columns.extend([
-            column("mean", 1, &|v| estimate(v.mean, v.ci95)),
-            column("sd", 1, &|v| significant(v.sd, 2)),
+            column("mean", 1, &|v| of_cost(v, estimate(v.mean, v.ci95))),
+            column("sd", 1, &|v| of_cost(v, significant(v.sd, 2))),
             column("min", 1, &least),
             column("kept", 1, &|v| count(v.n)),
             column("rejected", 1, &|v| count(v.rejected)),
@@ -34,13 +34,18 @@ pub(super) fn rows(e: &Experiment, rows: &[&Variant], look: Look) -> String {
             }),
         ]);
     }
-    let texts = rows.iter().map(|v| text(e, v));
+    let texts = rows.iter().map(|v| text(record, e, v));
     columns.push(Column::text("against others", texts));
     fitted(columns, look)
 }
 
+/// What is shown of a slope that is a cost; a dash for one that is not.
+fn of_cost(v: &Variant, shown: String) -> String {
+    if v.is_not_linear() { NONE.to_owned() } else { shown }
+}
+
 /// The row's comparisons, a line each, and its marks.
-fn text(e: &Experiment, v: &Variant) -> String {
+fn text(record: &Record, e: &Experiment, v: &Variant) -> String {
     let findings = e
         .comparisons
         .iter()
@@ -52,6 +57,6 @@ fn text(e: &Experiment, v: &Variant) -> String {
             format!("{} {}: {style}{}{style:#}", f.times(), f.b, f.verdict_in_short())
         })
         .collect();
-    lines.extend(marks(v, usual_state(e)));
+    lines.extend(marks(v, usual_state(e), record.adds_among([&e.name, &v.name])));
     lines.join("\n")
 }

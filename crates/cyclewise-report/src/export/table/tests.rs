@@ -1,6 +1,7 @@
 //! The tables as people read them, at 80 columns, at 100 and without a limit.
 
 use super::*;
+use crate::record::made_up::{bent, in_context};
 use crate::record::{
     BetweenRuns, Cgroup, Comparison, Control, Cycles, Figure, Kind, Linearity, Metric, Mode, Paired, Probe, Unit,
     Variant, Verdict,
@@ -74,6 +75,7 @@ fn every() -> Record {
         slopes: [17.6, 9.7],
         linear: Some(false),
         why: "two copies take more than twice the time of one".to_owned(),
+        ..Linearity::default()
     });
     let mut modes = row("soft-mask", 1.5, Kind::Throughput);
     modes.headline.as_mut().unwrap().modes = vec![
@@ -298,6 +300,29 @@ fn a_slope_that_is_no_cost_shows_no_figure_and_a_negative_minimum_is_none() {
 }
 
 #[test]
+fn a_row_that_is_not_linear_says_its_range_and_what_it_adds_among_others() {
+    let e = Experiment {
+        name: "e".to_owned(),
+        variants: vec![bent("a", [1.4, 6.8, 2.0], "")],
+        ..Experiment::default()
+    };
+    let mut r = Record {
+        experiments: vec![e, in_context(&[("adds-30", 0.0, 1.0), ("loads-32", 2.1, 1.0)])],
+        ..Record::default()
+    };
+    let shown_of = |r: &Record| strip(&record(r, Look::new(None, false)));
+    let shown = shown_of(&r);
+    assert!(shown.contains("1.40–6.80"), "{shown}");
+    let mark = "not linear: 1.40, 6.80, 2.00 a copy at 4, 8, 16 copies; adds 0 to 2.1 among other instructions";
+    let unwrapped = |shown: &str| shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(unwrapped(&shown).contains(mark), "{shown}");
+    // The twin: a row that no operation repeats says nothing of others.
+    r.experiments[0].variants[0].name = "c".to_owned();
+    let shown = shown_of(&r);
+    assert!(shown.contains("16 copies") && !shown.contains("among other"), "{shown}");
+}
+
+#[test]
 fn bounds_that_do_not_exist_are_dashes_in_every_column() {
     let mut r = every();
     for c in &mut r.experiments[0].comparisons {
@@ -327,6 +352,7 @@ fn compared() -> crate::record::compare::CompareReport {
         ci95: [6.37, 6.43],
     };
     let row = |variant: &str, verdict, ratio: f64, reason: Option<&str>| CompareRow {
+        lengths: Vec::new(),
         variant: variant.to_owned(),
         base: 0,
         other: 1,

@@ -12,6 +12,7 @@ pub(super) fn comparisons(e: &Experiment) -> Table {
         let f = Finding::of(c, e.unit);
         let paired = c.paired();
         let colour = style(f.verdict);
+        let of_slopes = |shown: String| if f.has_difference() { shown } else { NONE.to_owned() };
         let tests: Vec<String> = c.tests.iter().map(|t| format!("{}: {}", t.name, t.seen)).collect();
         vec![
             f.a.to_owned(),
@@ -21,8 +22,8 @@ pub(super) fn comparisons(e: &Experiment) -> Table {
             paired.n.to_string(),
             f.times(),
             f.interval(),
-            estimate(paired.difference, bounds(paired.ci95)),
-            interval(paired.difference, bounds(paired.ci95)),
+            of_slopes(estimate(paired.difference, bounds(paired.ci95))),
+            of_slopes(interval(paired.difference, bounds(paired.ci95))),
             if c.headline.is_some() {
                 p_value(paired.p)
             } else {
