@@ -1,6 +1,6 @@
 //! What a group answers, in a sentence or two.
 
-use crate::answer::{Finding, summary};
+use crate::answer::{Finding, growth, summary};
 use crate::number::{NONE, brief, cost_range, estimate};
 use crate::record::{Experiment, Reason, Unit, Variant, Verdict, bounds};
 
@@ -20,16 +20,7 @@ pub(super) fn sentences(e: &Experiment, tsc_hz: f64) -> Vec<String> {
         1..=MOST_TOLD => findings.iter().map(one).collect(),
         _ => summary(&findings).into_iter().collect(),
     };
-    for (member, law) in &e.growth {
-        let [low, high] = law.ci95;
-        said.push(format!(
-            "{member} grows as n^{} [{}, {}] over {} sizes",
-            estimate(law.exponent, law.ci95),
-            estimate(low, law.ci95),
-            estimate(high, law.ci95),
-            law.sizes
-        ));
-    }
+    said.extend(growth(e));
     said
 }
 

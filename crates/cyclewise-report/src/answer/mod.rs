@@ -10,7 +10,7 @@ mod in_context;
 mod run;
 mod topics;
 
-pub use cyclewise_bench::answer::{Finding, summary};
+pub use cyclewise_bench::answer::{Finding, growth, law, summary};
 pub use topics::{IN_CONTEXT, WIDTHS};
 
 use crate::record::{Experiment, Record};
@@ -70,7 +70,11 @@ fn listed(parts: &[String]) -> Option<String> {
     }
 }
 
-/// The line of an experiment: its verdicts counted, and the largest difference; of a matrix, how much of it is nothing.
+/// The functions of which a line says how their time grows.
+const MOST_GROWTH: usize = 3;
+
+/// The line of an experiment: its verdicts counted, and the largest difference; of a matrix, how much of it is nothing. Then how functions
+/// grow with their parameter.
 pub fn line(e: &Experiment) -> String {
     if let Some(line) = e.matrix().and_then(in_context::line) {
         return line;
@@ -79,7 +83,14 @@ pub fn line(e: &Experiment) -> String {
         return guest.summary();
     }
     let findings: Vec<Finding> = e.comparisons.iter().map(|c| Finding::of(c, e.unit)).collect();
-    summary(&findings).unwrap_or_else(|| "no comparisons".to_owned())
+    let mut parts: Vec<String> = summary(&findings).into_iter().collect();
+    let laws = growth(e);
+    parts.extend(laws.iter().take(MOST_GROWTH).cloned());
+    match laws.len().saturating_sub(MOST_GROWTH) {
+        0 if parts.is_empty() => "no comparisons".to_owned(),
+        0 => parts.join("; "),
+        more => format!("{}; and {more} more that grow", parts.join("; ")),
+    }
 }
 
 #[cfg(test)]

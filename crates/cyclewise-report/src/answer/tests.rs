@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::record::{
-    Comparison, Cycles, Figure, Interval, Linearity, Missing, Paired, Probe, State, Unit, Variant, Verdict,
+    Comparison, Cycles, Figure, Interval, Linearity, Missing, Paired, PowerLaw, Probe, State, Unit, Variant, Verdict,
 };
 
 fn row(name: &str, cycles: f64) -> Variant {
@@ -217,6 +217,31 @@ fn a_slope_that_is_no_cost_is_not_quoted() {
         ..Linearity::default()
     });
     assert!(of(&r).iter().all(|s| !s.contains("POPF")), "{:?}", of(&r));
+}
+
+#[test]
+fn the_line_of_an_experiment_says_how_functions_grow() {
+    let law = |exponent: f64| PowerLaw {
+        exponent,
+        ci95: [exponent - 0.05, exponent + 0.05],
+        sizes: 5,
+    };
+    let mut e = experiment("sort", vec![], vec![]);
+    e.growth = [("quick".to_owned(), law(1.1))].into();
+    assert_eq!(line(&e), "quick grows as n^1.100 [1.050, 1.150] over 5 sizes");
+    e.comparisons = vec![pair("merge", "quick", Verdict::Slower, 2.0, near(2.0))];
+    assert!(
+        line(&e).ends_with("; quick grows as n^1.100 [1.050, 1.150] over 5 sizes"),
+        "{}",
+        line(&e)
+    );
+    for member in ["a", "b", "c"] {
+        e.growth.insert(member.to_owned(), law(2.0));
+    }
+    assert!(line(&e).ends_with("; and 1 more that grow"), "{}", line(&e));
+    // The twin: without a fitted law nothing grows.
+    e.growth.clear();
+    assert!(!line(&e).contains("grow"), "{}", line(&e));
 }
 
 #[test]

@@ -15,6 +15,7 @@ pub use agree::verdict_of_runs;
 pub use fail_on::FailOn;
 pub use runs::join_runs;
 
+use crate::answer;
 use crate::error::{Error, Result};
 use crate::record::compare::{CompareExperiment, CompareReport, CompareRow, RecordHead, SCHEMA, Side};
 use crate::record::{Experiment, Record, Unit, letters};
@@ -65,6 +66,7 @@ pub fn compare(records: Vec<Record>) -> Result<CompareReport> {
                     let note = matrix::note(sides.0, sides.1, label, if nanos { "ns" } else { "ticks" });
                     ranges |= note.is_some();
                     joined.notes.extend(note);
+                    joined.notes.extend(growth(ours, theirs, label));
                 }
                 Some(theirs) => warnings.push(format!(
                     "{}: not compared, because {label} is in {} and {} is in {}",
@@ -95,6 +97,16 @@ pub fn compare(records: Vec<Record>) -> Result<CompareReport> {
         experiments,
         fleet: None,
     })
+}
+
+/// How functions grow with their parameter in two experiments; `None` if they have no such function in common.
+fn growth(ours: &Experiment, theirs: &Experiment, label: &str) -> Option<String> {
+    let both = ours.growth.iter().filter_map(|(member, law)| {
+        let (before, after) = (answer::law(law), answer::law(theirs.growth.get(member)?));
+        Some(format!("{member} as {before} and {after}"))
+    });
+    let both: Vec<String> = both.collect();
+    (!both.is_empty()).then(|| format!("growth here and in {label}: {}", both.join("; ")))
 }
 
 /// `A: AMD EPYC 9B14 (2026-11-21)`, with another letter for each record.

@@ -5,7 +5,7 @@ mod lengths;
 mod recorded;
 
 use super::*;
-use crate::record::{Control, Figure, Linearity, Machine, State, Tool, Variant, Verdict};
+use crate::record::{Control, Figure, Linearity, Machine, PowerLaw, State, Tool, Variant, Verdict};
 
 fn variant(name: &str, mean: f64) -> Variant {
     // Deterministic spread of ±1 %.
@@ -203,6 +203,31 @@ fn a_row_that_is_not_linear_has_no_verdict() {
     let report = report(vec![record(1e9, vec![variant("a", 10.0)]), record(1e9, vec![bent])]);
     assert_eq!(verdicts(&report), [Verdict::None]);
     assert!(report.experiments[0].rows[0].reason.as_ref().unwrap().contains("T(2U)"));
+}
+
+#[test]
+fn growth_in_both_records_is_told_beside_each_other() {
+    let with = |exponent: f64| {
+        let mut r = record(1e9, vec![variant("a", 10.0)]);
+        let law = PowerLaw {
+            exponent,
+            ci95: [exponent - 0.05, exponent + 0.05],
+            sizes: 4,
+        };
+        r.experiments[0].growth = [("a".to_string(), law)].into();
+        r
+    };
+    let notes = |records: [Record; 2]| report(records.to_vec()).experiments[0].notes.join("; ");
+    let told = notes([with(1.0), with(2.0)]);
+    let laws = "a as n^1.000 [0.950, 1.050] over 4 sizes and n^2.000 [1.950, 2.050] over 4 sizes";
+    assert!(
+        told.starts_with("growth here and in B: ") && told.ends_with(laws),
+        "{told}"
+    );
+    // The twin: a record that has no law of it.
+    let mut without = with(2.0);
+    without.experiments[0].growth.clear();
+    assert!(!notes([with(1.0), without]).contains("growth"));
 }
 
 #[test]
