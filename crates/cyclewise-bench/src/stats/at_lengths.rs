@@ -79,6 +79,9 @@ pub fn lengths_in_words(verdicts: &[(f64, Verdict)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::State;
+    use crate::stats::random::Source;
+    use crate::stats::tests::rates::rate;
     use Verdict::{Faster, Same, Slower, Undecided};
 
     fn paired(ratio: f64, half: f64) -> Paired {
@@ -132,6 +135,44 @@ mod tests {
         let d = judged([0.2, 0.9, 0.5], 0.02, 0.2);
         assert_eq!(d.verdict, Undecided);
         assert_eq!(d.reason.as_deref(), Some("not linear: no length decides it"));
+    }
+
+    /// What pairs of rounds with these true ratios are judged to be; `any`: by the length that says the most.
+    fn drawn(ratios: [f64; 3], any: bool, s: &mut Source) -> Verdict {
+        let figures = ratios.map(|ratio| {
+            let rounds: Vec<(f64, f64)> = (0..40)
+                .map(|_| (ratio * (1.0 + 0.02 * s.normal()), 1.0 + 0.02 * s.normal()))
+                .collect();
+            crate::stats::paired(State::All, &rounds).unwrap()
+        });
+        let pairs = figures.iter().map(|paired| PairAt {
+            copies: 4.0,
+            paired,
+            cost: 1.0,
+        });
+        let p = figures.iter().map(|f| f.p);
+        match any {
+            false => decide_at_lengths(&pairs.collect::<Vec<_>>(), p.fold(0.0, f64::max), Some(0.0)).verdict,
+            true => pairs
+                .map(|at| decide_at_lengths(&[at], at.paired.p, Some(0.0)).verdict)
+                .find(|verdict| verdict.is_claim())
+                .unwrap_or(Undecided),
+        }
+    }
+
+    #[test]
+    fn each_length_at_the_full_level_claims_falsely_no_more_often_than_one() {
+        // Two lengths differ for certain and the third does not: the worst case.
+        let wrong = rate(400, 71, |s| drawn([1.2, 1.2, 1.0], false, s) == Slower);
+        assert!(wrong <= 0.06, "{wrong}");
+        let nothing = rate(400, 72, |s| drawn([1.0; 3], false, s).is_claim());
+        assert!(nothing <= 0.01, "{nothing}");
+        // A difference at all lengths is found.
+        let found = rate(400, 73, |s| drawn([1.04, 1.05, 1.06], false, s) == Slower);
+        assert!(found >= 0.95, "{found}");
+        // The twin: a claim by any length needs a correction for their number.
+        let any = rate(400, 74, |s| drawn([1.0; 3], true, s).is_claim());
+        assert!(any > 0.07, "{any}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The answer to made-up records: what it says, what it leaves out, and what it does not claim.
 
 use super::*;
+use crate::record::made_up::bent;
 use crate::record::{
     Comparison, Cycles, Figure, Interval, Linearity, Missing, Paired, PowerLaw, Probe, State, Unit, Variant, Verdict,
 };
@@ -217,6 +218,13 @@ fn a_slope_that_is_no_cost_is_not_quoted() {
         ..Linearity::default()
     });
     assert!(of(&r).iter().all(|s| !s.contains("POPF")), "{:?}", of(&r));
+    // Where its costs by the loop around it are known, they are.
+    r.experiments[1].variants[0] = bent("push-popf", [11.0, 14.0, 12.0], "");
+    let said = of(&r);
+    assert!(
+        said.iter().any(|s| s.starts_with("POPF costs 11.0–14.0 ticks")),
+        "{said:?}"
+    );
 }
 
 #[test]

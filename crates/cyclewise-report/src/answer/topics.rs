@@ -3,7 +3,7 @@
 use super::Finding;
 use super::in_context::{self, Row};
 use super::{fitting, listed};
-use crate::number::brief;
+use crate::number::{brief, cost_range};
 use crate::record::{Experiment, Record, Unit, Variant, Verdict, bounds};
 
 /// The sentences whose rows the record contains: the user's own commands, then the most general first.
@@ -33,11 +33,15 @@ fn finding<'a>(record: &'a Record, name: &str, a: &str, b: &str) -> Option<Findi
     Some(Finding::of(c, e.unit))
 }
 
-/// What a row costs, and in which unit: 13.0, cycles; `None` if it is missing, or if its slope is no cost.
+/// What a row costs, and in which unit: 13.0, cycles; of a row that is not linear the range by the loop around it, in the experiment's unit.
+/// `None` if it is missing, or if that range is not known.
 fn cost(record: &Record, name: &str, variant: &str, as_what: As) -> Option<(String, &'static str)> {
     let e = experiment(record, name)?;
     let v = e.variants.iter().find(|v| v.name == variant && v.n > 0)?;
-    (!v.is_not_linear()).then(|| figure(v, e.unit, as_what))
+    if v.is_not_linear() {
+        return Some((cost_range(v.cost_range()?, 1.0), figure(v, e.unit, As::Unit).1));
+    }
+    Some(figure(v, e.unit, as_what))
 }
 
 /// The unit of a sentence's figures.
