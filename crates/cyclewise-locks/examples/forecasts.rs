@@ -1,4 +1,4 @@
-//! Holds forecasts against measured truths: `exam COSTS.json TRUTH.tsv FOLDER [SUMMARIES.json]`.
+//! Holds forecasts against measured truths: `forecasts COSTS.json TRUTH.tsv FOLDER [SUMMARIES.json]`.
 //!
 //! TRUTH.tsv is what the example `truth` writes, FOLDER has the documents of `cyclewise locks --json FOLDER/PROGRAM.json` (or `.json.gz`), and
 //! COSTS.json is a record of `cyclewise run in-context`, or a matrix of `src/forecast/truth`. The copies without LOCK keep what locks without a prefix, so only sites with a
@@ -21,7 +21,7 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [costs, truth, folder, rest @ ..] = &words[..] else {
-        return Err("usage: exam COSTS.json TRUTH.tsv FOLDER [SUMMARIES.json]".into());
+        return Err("usage: forecasts COSTS.json TRUTH.tsv FOLDER [SUMMARIES.json]".into());
     };
     let costs = read_costs(costs)?;
     let mut summaries = Map::new();
