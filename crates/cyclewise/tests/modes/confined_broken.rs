@@ -4,6 +4,7 @@ use crate::common::child::in_child;
 use crate::common::cpu::{allowed_cpus, cpus_of, set_affinity};
 use crate::common::filter;
 use crate::common::harness::{Check, checks};
+use crate::common::length::rounds;
 use crate::common::sanitizer::is_asan;
 use crate::single::thrd_create;
 use cyclewise::atomic::{AtomicU64, Ordering};
@@ -430,11 +431,11 @@ fn a_recycled_id_is_another_thread() {
 
 /// Runs the checks while the mode is entered and left on every CPU, and threads are created.
 fn nothing_is_seen_where_nothing_was_done() {
-    const ROUNDS: usize = 1000;
+    let wanted = rounds("CYCLEWISE_FLIPS", 250, 1000) as usize;
     // On a busy machine entering often meets threads being created, so fewer rounds must do.
     const ENOUGH: (usize, Duration) = (10, Duration::from_secs(20));
     let started = Instant::now();
-    let is_enough = |rounds: usize| rounds >= ROUNDS || (rounds >= ENOUGH.0 && started.elapsed() > ENOUGH.1);
+    let is_enough = |rounds: usize| rounds >= wanted || (rounds >= ENOUGH.0 && started.elapsed() > ENOUGH.1);
     let cpus = allowed_cpus();
     let over = atomic::AtomicBool::new(false);
     let looks = atomic::AtomicU64::new(0);
