@@ -40,7 +40,9 @@
 //! A group's functions are compared with its first. They are sampled in rounds, each function once a round, in random order, so
 //! that what disturbs one disturbs all. A short call is a slope over unrolled calls, so that stamps and loop cancel; a long one is
 //! timed alone. Beside each batch a probe tells whether something else shares the core. Samples during which the thread was
-//! preempted or moved, or the hypervisor took its CPU, are rejected.
+//! preempted or moved, or the hypervisor took its CPU, are rejected. The time is divided over five processes (`--runs`), because each lays out
+//! its memory anew, which alone moves some functions by percents: the program starts itself again, so what it does before its
+//! groups is done five times.
 //!
 //! # Writing a body that measures what you mean
 //!
@@ -64,7 +66,7 @@
 //!
 //! | verdict | it says | believe it |
 //! |---|---|---|
-//! | faster, slower | the median of the paired differences is beyond 0.5 %, its interval excludes no difference after Holm's correction over all comparisons of the run, and it is beyond the noise floor of a function against itself | for this process: another run lays out its code and memory anew, which alone moves some rows by percents. Run it again, and compare the records by `cyclewise compare` |
+//! | faster, slower | the median of the paired differences is beyond 0.5 %, its interval excludes no difference after Holm's correction over all comparisons of the run, and it is beyond the noise floor of a function against itself, and every process agrees | for this program as it is built: another build lays out its code anew, which no number of processes shows |
 //! | same | the interval lies within the margin in brackets | as far as the margin goes |
 //! | undecided | the interval includes no difference and is wider than a margin | that nothing is known: give it `--time` or a quieter machine |
 //! | depends on the neighbour | the sign differs while something else shares the core and while nothing does | both figures, each where it applies |

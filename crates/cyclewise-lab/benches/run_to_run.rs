@@ -140,6 +140,7 @@ fn ours(body: Body, tsc_hz: f64, seed: u64) -> f64 {
         cpus: 1,
         tsc_hz,
         seed,
+        parts: 1,
         progress: &Silent,
     };
     let budget = Budget {

@@ -16,7 +16,8 @@ const LEAST: f64 = 0.1;
 pub fn note_agreement(record: &mut Record) {
     let told: Vec<Option<String>> = record.experiments.iter().map(|e| agreement(e, record)).collect();
     for (experiment, note) in record.experiments.iter_mut().zip(told) {
-        experiment.notes.extend(note);
+        let new = note.filter(|note| !experiment.notes.contains(note));
+        experiment.notes.extend(new);
     }
 }
 

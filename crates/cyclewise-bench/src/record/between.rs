@@ -58,6 +58,18 @@ impl Run {
         run
     }
 
+    /// Forgets what it says of an experiment.
+    pub(crate) fn forget(&mut self, experiment: &str) {
+        let states = std::mem::take(&mut self.states);
+        let others = self.medians.iter().zip(states).filter(|(m, _)| m.0 != experiment);
+        self.states = others.map(|(_, state)| state).collect();
+        self.medians.retain(|m| m.0 != experiment);
+        self.all.retain(|m| m.0 != experiment);
+        self.ratios.retain(|r| r.0 != experiment);
+        self.lengths.retain(|l| l.experiment != experiment);
+        self.length_ratios.retain(|r| r.0 != experiment);
+    }
+
     /// A variant's headline median.
     pub fn median(&self, experiment: &str, variant: &str) -> Option<f64> {
         find(&self.medians, experiment, variant).map(|n| self.medians[n].2)

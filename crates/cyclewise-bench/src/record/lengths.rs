@@ -76,7 +76,7 @@ impl Variant {
     }
 
     /// Copies in an iteration of each loop; of loops without copies, their iterations.
-    fn lengths(&self) -> Option<[f64; 3]> {
+    pub(crate) fn lengths(&self) -> Option<[f64; 3]> {
         let l = self.linearity.as_ref()?;
         let iterations = self
             .batches
@@ -111,13 +111,7 @@ impl Variant {
 
     /// The same, of the samples in a state.
     pub fn samples_at(&self, length: usize, state: State) -> Vec<f64> {
-        let mut states = self.sample_states.chars().map(State::of_letter);
-        let all = self.per_copy(length).into_iter();
-        all.filter(|_| {
-            let own = states.next().flatten().unwrap_or_default();
-            state == State::All || own == state
-        })
-        .collect()
+        self.samples_in(state, &self.per_copy(length))
     }
 
     /// The medians at each length, for the variance between runs; `None` for a row without loops of three lengths.
@@ -172,7 +166,7 @@ pub fn pairs_at_lengths(a: &Variant, b: &Variant, states: &[State], times: f64) 
 }
 
 /// The median ratio of two rows at each length, in the rounds of a state; `None` if their loops have not the same lengths.
-pub(super) fn ratios_at_lengths(a: &Variant, b: &Variant, state: State) -> Option<[f64; 3]> {
+pub(crate) fn ratios_at_lengths(a: &Variant, b: &Variant, state: State) -> Option<[f64; 3]> {
     common_lengths(a, b)?;
     let mut ratios = [0.0; 3];
     for length in LENGTHS {

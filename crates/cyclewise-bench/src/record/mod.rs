@@ -37,6 +37,7 @@ pub use body::Body;
 pub use comparison::{Comparison, Estimator};
 pub use guest::{Guest, Provenance};
 pub use identity::{Cgroup, Identity, Job};
+pub(crate) use lengths::ratios_at_lengths;
 pub use lengths::{AtLength, PairAtLength, RunLengths, pairs_at_lengths};
 pub use letters::letters;
 pub use load::{check_schema, from_str, load, read, read_text, schema_of, text_of};
@@ -83,8 +84,8 @@ pub struct Record {
     /// What was asked for and is not in the record, or not whole.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<Missing>,
-    /// The runs that the record was made of, each in its own process. One: the variance between runs is unknown. The samples
-    /// of an experiment are of the run that has most of its rows. Empty in records of older versions, which are of one run.
+    /// The processes that measured the record, one after the other: each has its part of the rounds. One: the variance between them is
+    /// unknown. Empty in records of older versions, which are of one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<Run>,
 }

@@ -106,6 +106,18 @@ impl Budget {
         }
     }
 
+    /// A process' part of the budget, of so many processes that share it.
+    pub(super) fn part(self, of: u32) -> Self {
+        let share = |rounds: usize| rounds.div_ceil(of.max(1) as usize);
+        Self {
+            least: share(self.least),
+            most: share(self.most),
+            // The median of n samples is known to one part in the root of n.
+            target: self.target * f64::from(of).sqrt(),
+            time: self.time / of.max(1),
+        }
+    }
+
     /// Whether the variant with these samples needs no more. `ticks`: the unit is ticks per operation.
     pub fn is_met(&self, samples: &[f64], ticks: bool) -> bool {
         samples.len() >= self.least && (self.target.is_infinite() || self.is_precise(samples, ticks))
@@ -162,6 +174,16 @@ mod tests {
         let mut struck = vec![2.0; 60];
         struck[7] = 1e6;
         assert_eq!(Budget::precision(&struck, true), Some(0.0));
+    }
+
+    #[test]
+    fn parts_make_the_whole() {
+        let whole = Budget::of(Mode::Normal, Guards::ThisThread);
+        assert_eq!(whole.part(1), whole);
+        let third = whole.part(3);
+        assert_eq!((third.least, third.most), (100, 667));
+        assert!(3 * third.time <= whole.time && (third.target / whole.target).powi(2) > 2.99);
+        assert_eq!(Budget::runs(2).part(3).most, 2);
     }
 
     #[test]

@@ -23,9 +23,6 @@ const WARM_UP_SAMPLES: usize = 2;
 /// beside them.
 const STEAL_EVERY: usize = 16;
 
-/// Rows beyond these that kept too few samples are one entry among the missing.
-const NAMED_ALONE: usize = 6;
-
 /// Fewer samples than this have no spread.
 pub(super) const SPREAD: usize = 2;
 
@@ -271,25 +268,6 @@ impl<'a, 's> Columns<'a, 's> {
         };
         for (name, error) in &self.errors {
             measured.missing.push(entry(name, error.message.clone()));
-        }
-        let few = self
-            .subjects()
-            .filter(|c| !c.dropped && c.samples.kept().len() < SPREAD);
-        let few: Vec<&VariantSamples> = few.map(|c| &c.samples).collect();
-        match few[..] {
-            [first, .., last] if few.len() > NAMED_ALONE => {
-                let rows = format!("{} of {} rows", few.len(), self.subjects().count());
-                let why = format!(
-                    "from {} to {}; the first: {}",
-                    first.name,
-                    last.name,
-                    first.why_too_few()
-                );
-                measured.missing.push(entry(&rows, why));
-            }
-            _ => measured
-                .missing
-                .extend(few.iter().map(|samples| entry(&samples.name, samples.why_too_few()))),
         }
         for Column { source, samples, .. } in self.columns {
             match source {

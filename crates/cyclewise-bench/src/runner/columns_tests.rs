@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::record::Experiment;
+use crate::runner::samples::NAMED_ALONE;
 use crate::runner::{MissingVariant, Progress, Runner, Setup, conclude, tick_rate};
 use std::time::Duration;
 
@@ -74,6 +75,7 @@ fn measured(setup: &mut Setup) -> Result<Measurement> {
         cpus: 1,
         tsc_hz: tick_rate(Duration::from_millis(5)),
         seed: 1,
+        parts: 1,
         progress: &Silent,
     };
     runner.measure(HEADING, setup, budget)
@@ -185,7 +187,7 @@ fn many_rows_with_too_few_samples_are_one_entry() {
             target: f64::INFINITY,
             time: Duration::ZERO,
         };
-        columns.into_measured(HEADING, Vec::new(), budget).missing
+        columns.into_measured(HEADING, Vec::new(), budget).too_few(HEADING.name)
     };
     let many = missing(40);
     assert_eq!(many.len(), 1);

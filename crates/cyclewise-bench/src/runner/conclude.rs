@@ -298,7 +298,8 @@ fn control(
 fn incomplete(setup: &SetupOf<'_>, measured: &Measurement) -> Vec<String> {
     let mut notes = Vec::new();
     // What a setup has left out has its own notes.
-    for missing in measured.missing.iter().skip(setup.missing.len()) {
+    let too_few = measured.too_few("");
+    for missing in measured.missing.iter().skip(setup.missing.len()).chain(&too_few) {
         let variant = missing.variant.as_deref().unwrap_or_default();
         notes.push(format!("{variant} is missing or incomplete: {}", missing.why));
     }

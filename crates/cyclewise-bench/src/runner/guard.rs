@@ -16,6 +16,7 @@ use super::Guards;
 use super::timer::Anchor;
 use crate::machine::StealWatch;
 use crate::sys::{affinity, clock, usage};
+use serde::{Deserialize, Serialize};
 
 /// Lost time counts as steal if it exceeds this share of the sample …
 const LOST_SHARE: f64 = 0.01;
@@ -29,7 +30,7 @@ const JUMP_NS: f64 = 20_000.0;
 const STEAL_TICK_NS: f64 = 1e7;
 
 /// Why a sample was rejected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Rejection {
     /// The scheduler ran another thread on this CPU.
     Preempted,

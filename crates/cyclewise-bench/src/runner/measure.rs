@@ -48,6 +48,8 @@ pub struct Runner<'a> {
     pub tsc_hz: f64,
     /// Seeds the order of each round.
     pub seed: u64,
+    /// The processes that share the budget.
+    pub parts: u32,
     /// Receives the progress.
     pub progress: &'a dyn Progress,
 }
@@ -77,6 +79,8 @@ impl Runner<'_> {
             time: setup.most_time.map_or(budget.time, |most| most.min(budget.time)),
             ..budget
         };
+        let target = budget.target;
+        let budget = budget.part(self.parts);
         let mut columns = Columns::new(setup, alone);
         if alone {
             spin(WARM_UP);
@@ -86,7 +90,7 @@ impl Runner<'_> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         let begun = Instant::now();
         let mut rounds = 0;
-        while rounds < budget.most && columns.any_left() && !out_of_time(begun, rounds, budget) {
+        while rounds < budget.most && columns.any_left() && !is_late(begun.elapsed(), rounds, budget.time, self.parts) {
             columns.round(&mut guard, &mut rng, alone.then_some(self.cpu))?;
             rounds += 1;
             if let Some(error) = columns.first_error().filter(|_| rounds == 1 && first_error_ends) {
@@ -105,7 +109,7 @@ impl Runner<'_> {
             }
         }
         let interrupted = interrupt::asked();
-        if interrupted && columns.most_kept() < A_FEW {
+        if interrupted && columns.most_kept() < few(self.parts) {
             return Err(Error::check("interrupted"));
         }
         // Where every variant has failed, those that kept samples before are reported, and each error is among the missing.
@@ -116,6 +120,7 @@ impl Runner<'_> {
         let measured = columns.into_measured(heading, missing, budget);
         Ok(Measurement {
             interrupted,
+            target,
             ..measured
         })
     }
@@ -139,19 +144,19 @@ fn spin(span: Duration) {
     }
 }
 
-/// Whether the next round, if it is as long as those before, would end after the budget's time.
-fn out_of_time(begun: Instant, rounds: usize, budget: Budget) -> bool {
-    is_late(begun.elapsed(), rounds, budget.time)
+/// A process' part of [`A_FEW`]; a spread needs two.
+fn few(parts: u32) -> usize {
+    A_FEW.div_ceil(parts.max(1) as usize).max(SPREAD)
 }
 
-/// Whether one more round would end after `time`, or after [`GRACE`] more while there are only a few.
-fn is_late(spent: Duration, rounds: usize, time: Duration) -> bool {
-    // A spread needs at least two rounds.
-    if rounds < 2 {
+/// Whether one more round, if it is as long as those before, would end after `time`, or after this part's [`GRACE`] more while there are
+/// only a few.
+fn is_late(spent: Duration, rounds: usize, time: Duration, parts: u32) -> bool {
+    if rounds < SPREAD {
         return false;
     }
-    let limit = match rounds < A_FEW {
-        true => time.saturating_add(GRACE),
+    let limit = match rounds < few(parts) {
+        true => time.saturating_add(GRACE / parts.max(1)),
         false => time,
     };
     spent + spent / rounds as u32 > limit
@@ -172,11 +177,13 @@ mod tests {
     fn a_few_rounds_get_a_little_more_time() {
         let seconds = Duration::from_secs;
         let time = seconds(4);
-        assert!(!is_late(seconds(3), 6, time), "half a second more");
-        assert!(is_late(seconds(4), 6, time), "six are a few, and the time is over");
-        assert!(!is_late(seconds(4), 5, time), "five would have no interval");
-        assert!(is_late(seconds(6), 5, time), "but not for ever");
-        assert!(!is_late(seconds(600), 1, time), "two in any case");
-        assert!(!is_late(seconds(600), 3, Duration::MAX), "no limit");
+        let late = |spent: u64, rounds: usize, time: Duration| is_late(seconds(spent), rounds, time, 1);
+        assert!(!late(3, 6, time), "half a second more");
+        assert!(late(4, 6, time), "six are a few, and the time is over");
+        assert!(!late(4, 5, time), "five would have no interval");
+        assert!(late(6, 5, time), "but not for ever");
+        assert!(!late(600, 1, time), "two in any case");
+        assert!(!late(600, 3, Duration::MAX), "no limit");
+        assert!(is_late(seconds(4), 2, time, 3), "two of each of three are six");
     }
 }

@@ -2,6 +2,8 @@
 
 use crate::error::Result;
 use crate::record::Variant;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// One way of doing an operation, ready for repeated sampling.
 pub trait Sampler {
@@ -36,13 +38,23 @@ pub trait Sampler {
     }
 }
 
+/// Other quantities of a sample: name, unit, value.
+pub type Metrics = Vec<(Cow<'static, str>, Cow<'static, str>, f64)>;
+
+/// These quantities.
+pub fn metrics<const N: usize>(all: [(&'static str, &'static str, f64); N]) -> Metrics {
+    all.map(|(name, unit, value)| (name.into(), unit.into(), value)).into()
+}
+
 /// One sample.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// The figure, in the experiment's unit.
+    #[serde(deserialize_with = "number_or_nan")]
     pub value: f64,
-    /// Other quantities of the same run: name, unit, value. The same names in the same order in every sample.
-    pub metrics: Vec<(&'static str, &'static str, f64)>,
+    /// Other quantities of the same run. The same names in the same order in every sample.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub metrics: Metrics,
     /// Ticks of the loops of U, 2U and 4U copies, each the median of its batches; `None` if the sample is not a slope.
     pub batches: Option<[u64; 3]>,
     /// Ticks per iteration of the probe beside each batch, in the order of time; empty without a probe.
@@ -52,8 +64,13 @@ pub struct Sample {
     pub stolen: Option<f64>,
 }
 
+/// What JSON has no number for is written as null.
+fn number_or_nan<'de, D: serde::Deserializer<'de>>(from: D) -> std::result::Result<f64, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
+}
+
 /// The three loops behind a sample.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loops {
     /// Iterations of each loop.
     pub iterations: u64,

@@ -1,12 +1,17 @@
 //! Samples as they are taken, by variant, and the measurement of a whole setup.
 
+use super::columns::SPREAD;
 use super::guard::Rejection;
-use super::{Loops, Sample};
+use super::{Budget, Loops, Sample};
 use crate::record::{self, Kind, Missing};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// Rows beyond these that kept too few samples are one entry among the missing.
+pub(super) const NAMED_ALONE: usize = 6;
+
 /// All samples of one variant.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct VariantSamples {
     /// The variant's name.
     pub name: String,
@@ -25,7 +30,7 @@ pub struct VariantSamples {
 }
 
 /// A sample that was rejected.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RejectedSample {
     /// Its round.
     pub round: usize,
@@ -112,6 +117,45 @@ impl VariantSamples {
         }
     }
 
+    /// Rounds that another process had without this variant.
+    fn lost(rounds: usize) -> Self {
+        Self {
+            rounds: vec![None; rounds],
+            ..Self::default()
+        }
+    }
+
+    /// Puts the rounds of an earlier measurement of the variant, which had so many, before these.
+    fn follow(&mut self, mut earlier: Self, rounds: usize) {
+        earlier.rounds.resize(rounds, None);
+        let (Some(before), Some(now)) = (earlier.loops, self.loops) else {
+            return self.append_to(earlier);
+        };
+        // Loops of other lengths are no batches of this row; loops that run more often are, in proportion.
+        let alike = before.copies == now.copies;
+        let times = now.iterations as f64 / before.iterations as f64;
+        for sample in earlier.rounds.iter_mut().flatten() {
+            sample.batches = sample
+                .batches
+                .filter(|_| alike)
+                .map(|b| b.map(|ticks| (ticks as f64 * times) as u64));
+        }
+        self.append_to(earlier);
+    }
+
+    fn append_to(&mut self, mut earlier: Self) {
+        let before = earlier.rounds.len();
+        earlier.rounds.append(&mut self.rounds);
+        for rejected in &mut self.rejected_samples {
+            rejected.round += before;
+        }
+        earlier.rejected_samples.append(&mut self.rejected_samples);
+        for (reason, n) in earlier.rejected {
+            *self.rejected.entry(reason).or_default() += n;
+        }
+        (self.rounds, self.rejected_samples) = (earlier.rounds, earlier.rejected_samples);
+    }
+
     fn enter(&mut self, round: usize, sample: Option<Sample>, reason: Rejection) {
         *self.rejected.entry(reason).or_default() += 1;
         let at = self.rejected_samples.partition_point(|r| r.round < round);
@@ -121,7 +165,7 @@ impl VariantSamples {
 }
 
 /// The measurement of a [`Setup`](super::Setup).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Measurement {
     /// The samplers, in their order.
     pub columns: Vec<VariantSamples>,
@@ -133,10 +177,80 @@ pub struct Measurement {
     pub imprecise: Vec<(String, Option<f64>)>,
     /// The requested precision.
     pub target: f64,
-    /// Variants that were left out, dropped out (they keep the rounds before that), or kept too few samples.
+    /// Variants that were left out, or dropped out (they keep the rounds before that).
     pub missing: Vec<Missing>,
     /// Whether Ctrl-C ended it early.
     pub interrupted: bool,
+    /// Where the rounds of each process begin: the number of the process, and the round.
+    pub parts: Vec<(u32, usize)>,
+}
+
+impl Measurement {
+    /// The rows that kept too few samples for a figure, of an experiment of this name.
+    pub(super) fn too_few(&self, experiment: &str) -> Vec<Missing> {
+        let entry = |variant: &str, why: String| Missing {
+            experiment: experiment.to_string(),
+            variant: Some(variant.to_string()),
+            why,
+            possible: true,
+        };
+        // What dropped out by an error is missing for that.
+        let few: Vec<&VariantSamples> = self
+            .columns
+            .iter()
+            .filter(|c| c.kept().len() < SPREAD && !c.rejected.contains_key(&Rejection::Failed))
+            .collect();
+        match few[..] {
+            [first, .., last] if few.len() > NAMED_ALONE => {
+                let rows = format!("{} of {} rows", few.len(), self.columns.len());
+                let why = format!(
+                    "from {} to {}; the first: {}",
+                    first.name,
+                    last.name,
+                    first.why_too_few()
+                );
+                vec![entry(&rows, why)]
+            }
+            _ => few.iter().map(|row| entry(&row.name, row.why_too_few())).collect(),
+        }
+    }
+
+    /// Both measurements as one, whose rounds follow each other: another process of the same run took the `earlier`. The order of the
+    /// columns is this one's, so that the indices of its setup hold.
+    pub(super) fn follow(&mut self, earlier: Self, ticks: bool) {
+        let all = |m: &Self| {
+            let columns = m.columns.iter().chain(&m.again).chain(&m.add_chain);
+            columns.map(|c| c.rounds.len()).max().unwrap_or(0)
+        };
+        let rounds = all(&earlier);
+        let own = self.parts.drain(..).map(|(part, round)| (part, rounds + round));
+        self.parts = earlier.parts.into_iter().chain(own).collect();
+        let mut others = earlier.columns;
+        for column in &mut self.columns {
+            match others.iter().position(|o| o.name == column.name) {
+                Some(at) => column.follow(others.remove(at), rounds),
+                None => column.append_to(VariantSamples::lost(rounds)),
+            }
+        }
+        // Rows that this process could not make.
+        self.columns.extend(others);
+        for (own, other) in [
+            (&mut self.again, earlier.again),
+            (&mut self.add_chain, earlier.add_chain),
+        ] {
+            match (own.as_mut(), other) {
+                (Some(own), Some(other)) => own.follow(other, rounds),
+                (Some(own), None) => own.append_to(VariantSamples::lost(rounds)),
+                (None, other) => *own = other,
+            }
+        }
+        let precision = self
+            .columns
+            .iter()
+            .map(|c| (c.name.clone(), Budget::precision(&c.kept(), ticks)));
+        let missed = |p: Option<f64>| self.target.is_finite() && p.is_none_or(|p| p > self.target);
+        self.imprecise = precision.filter(|(_, p)| missed(*p)).collect();
+    }
 }
 
 #[cfg(test)]
@@ -193,6 +307,71 @@ mod tests {
         );
         assert_eq!(column.kept(), [3.0]);
         assert!(column.rejected.values().all(|n| *n == 1), "none is counted twice");
+    }
+
+    #[test]
+    fn a_measurement_that_follows_another_has_the_rounds_of_both() {
+        let measured = |columns: &[(&str, u64)]| {
+            let column = |&(name, iterations): &(&str, u64)| VariantSamples {
+                name: name.to_string(),
+                loops: Some(Loops {
+                    iterations,
+                    copies: [4, 8, 16],
+                }),
+                ..three()
+            };
+            Measurement {
+                columns: columns.iter().map(column).collect(),
+                target: f64::INFINITY,
+                parts: vec![(0, 0)],
+                ..Measurement::default()
+            }
+        };
+        let mut pooled = measured(&[("b", 16), ("a", 8)]);
+        pooled.follow(measured(&[("a", 8), ("b", 8), ("lost", 8)]), true);
+        let names: Vec<&str> = pooled.columns.iter().map(|c| &*c.name).collect();
+        assert_eq!(
+            (names, pooled.parts.clone()),
+            (vec!["b", "a", "lost"], vec![(0, 0), (0, 3)])
+        );
+        let [b, a, lost] = &pooled.columns[..] else { panic!() };
+        assert_eq!(
+            (a.kept(), a.rounds.len(), a.rejected[&Rejection::Preempted]),
+            (vec![1.0, 3.0, 1.0, 3.0], 6, 2)
+        );
+        assert_eq!(a.rejected_samples.iter().map(|r| r.round).collect::<Vec<_>>(), [1, 4]);
+        assert_eq!(b.batches().unwrap().ticks[0], [2, 6, 1, 3], "twice the iterations");
+        assert_eq!(lost.rounds.len(), 3, "as a row that dropped out");
+        // Loops of other lengths say nothing of these, and a row that is new has lost the rounds before it.
+        let mut other = measured(&[("a", 8), ("new", 8)]);
+        other.columns[0].loops = Some(Loops {
+            iterations: 8,
+            copies: [1, 2, 4],
+        });
+        other.follow(pooled, true);
+        assert_eq!((other.columns[0].batches(), other.columns[0].rounds.len()), (None, 9));
+        assert_eq!(
+            (other.columns[1].rounds.len(), other.columns[1].kept()),
+            (9, vec![1.0, 3.0])
+        );
+        assert!(other.columns[1].rejected_samples[0].round == 7);
+    }
+
+    #[test]
+    fn a_measurement_reads_back_as_it_was_written() {
+        let mut column = three();
+        column.push(
+            Sample {
+                metrics: super::super::metrics([("user", "s", 0.5)]),
+                ..Sample::new(f64::NAN)
+            },
+            Some(Rejection::Clock),
+        );
+        let text = serde_json::to_string(&column).unwrap();
+        let read: VariantSamples = serde_json::from_str(&text).unwrap();
+        assert_eq!((&read.rounds, &read.rejected), (&column.rounds, &column.rejected));
+        assert_eq!(read.rejected_samples.len(), 2);
+        assert!(read.rejected_samples[1].sample.as_ref().unwrap().value.is_nan());
     }
 
     #[test]

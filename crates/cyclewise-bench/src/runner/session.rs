@@ -1,9 +1,18 @@
 //! A measuring session, which becomes a record: the machine's fingerprint, its clock rate, and the time stolen meanwhile.
 
-use super::{self as runner, timer::Anchor};
+use super::parts::{self, Part, SoFar, figures_between};
+use super::samples::Measurement;
+use super::{self as runner, Heading, SetupOf, timer::Anchor};
+use crate::error::Result;
 use crate::machine::{self, StealWatch};
-use crate::record::{self, CyclesPerTick, Estimator, Experiment, Machine, Missing, Record, Run, SCHEMA, Tool, Warning};
+use crate::record::{
+    self, CyclesPerTick, Estimator, Experiment, Machine, Missing, Record, SCHEMA, Tool, Unit, Warning,
+};
 use crate::sys::perf;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// Steal above this share of all CPUs' time is worth a warning.
 const STEAL_SHARE: f64 = 0.01;
@@ -16,13 +25,21 @@ pub struct Session {
     begun: Anchor,
     steal: Option<StealWatch>,
     steal_before: u64,
+    /// Concluded from the samples of all parts so far.
     experiments: Vec<Experiment>,
+    measured: BTreeMap<String, Measurement>,
     missing: Vec<Missing>,
+    part: Part,
+    /// Rows with too few samples of all parts so far.
+    too_few: Vec<Missing>,
+    told: Vec<String>,
+    decided: BTreeMap<String, Value>,
+    ended: bool,
 }
 
 impl Session {
     /// Starts a session: takes the fingerprint, the clock and the steal counter.
-    pub fn begin(seed: u64, estimator: Estimator, pinned_cpu: Option<u32>) -> Self {
+    pub fn begin(seed: u64, estimator: Estimator, pinned_cpu: Option<u32>, part: Part) -> Self {
         let mut machine = machine::fingerprint();
         machine.pinned_cpu = pinned_cpu;
         let mut steal = StealWatch::open().ok();
@@ -35,13 +52,75 @@ impl Session {
             steal,
             steal_before,
             experiments: Vec::new(),
+            measured: BTreeMap::new(),
             missing: Vec::new(),
+            part,
+            too_few: Vec::new(),
+            told: Vec::new(),
+            decided: BTreeMap::new(),
+            ended: false,
         }
     }
 
-    /// Adds a measured experiment.
-    pub fn add(&mut self, experiment: Experiment) {
-        self.experiments.push(experiment);
+    /// The part of the run that this session is.
+    pub fn part(&self) -> &Part {
+        &self.part
+    }
+
+    /// Whether no process of the run has told this before.
+    pub fn is_new(&mut self, line: &str) -> bool {
+        let known = self.part.earlier.iter().flat_map(|so_far| &so_far.told);
+        let is_new = known.chain(&self.told).all(|told| told != line);
+        self.told.push(line.to_string());
+        is_new
+    }
+
+    /// What the first process of the run decided about `what`; `None`: this one is the first, and decides `own`.
+    pub fn first<T: Serialize + DeserializeOwned>(&mut self, what: &str, own: &T) -> Option<T> {
+        let decided = self.part.earlier.as_ref().and_then(|so_far| so_far.decided.get(what));
+        let value = decided.cloned().or_else(|| serde_json::to_value(own).ok())?;
+        let first = decided
+            .is_some()
+            .then(|| serde_json::from_value(value.clone()).ok())
+            .flatten();
+        self.decided.insert(what.to_string(), value);
+        first
+    }
+
+    /// No further process of the run shall begin.
+    pub fn end_run(&mut self) {
+        self.ended = true;
+    }
+
+    /// Adds a measured experiment, as it is with the samples of the parts before; `complete` adds what samples do not carry. `None`: no row
+    /// has two samples yet, but the parts that follow may.
+    ///
+    /// # Errors
+    /// As [`conclude`](runner::conclude).
+    pub fn add(
+        &mut self,
+        heading: Heading<'_>,
+        setup: &SetupOf<'_>,
+        mut measured: Measurement,
+        complete: impl Fn(Experiment) -> Experiment,
+    ) -> Result<Option<&Experiment>> {
+        measured.parts = vec![(self.part.index, 0)];
+        let earlier = self.part.earlier.as_mut();
+        if let Some(earlier) = earlier.and_then(|so_far| so_far.measured.remove(heading.name)) {
+            measured.follow(earlier, heading.unit == Unit::TicksPerOp);
+        }
+        let concluded = runner::conclude(heading, setup, &measured, self.seed);
+        let too_few = measured.too_few(heading.name);
+        self.measured.insert(heading.name.to_string(), measured);
+        match concluded {
+            Ok(experiment) => {
+                self.too_few.extend(too_few);
+                self.experiments.push(complete(experiment));
+                Ok(self.experiments.last())
+            }
+            Err(_) if self.part.index + 1 < self.part.of => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Adds something that was asked for and is not measured, or not whole.
@@ -55,12 +134,36 @@ impl Session {
     }
 
     /// Ends the session: computes rates over its whole length, and verdicts over all comparisons.
-    pub fn end(mut self, add_chain: &[f64]) -> Record {
+    pub fn end(self) -> Ended {
+        self.finish().0.into()
+    }
+
+    /// Ends the session of a part: hands what there is so far to the next.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn hand_on(self) -> Result<()> {
+        let (so_far, part) = self.finish();
+        part.hand_on(&so_far)
+    }
+
+    fn finish(mut self) -> (SoFar, Part) {
+        let chains = self.measured.values().filter_map(|m| m.add_chain.as_ref());
+        let add_chain: Vec<f64> = chains.flat_map(|chain| chain.kept()).collect();
         let now = Anchor::now();
         self.machine.tsc_hz = self.begun.rate_to(now);
         self.count_steal(now);
-        self.machine.core_cycles_per_tick = self.cycles_per_tick(add_chain);
-        let mut record = Record {
+        self.machine.core_cycles_per_tick = self.cycles_per_tick(&add_chain);
+        let mut so_far = SoFar {
+            failed: parts::rows(&self.missing),
+            too_few: self.too_few,
+            told: self.told,
+            decided: self.decided,
+            ended: self.ended,
+            measured: self.measured,
+            record: Record::default(),
+        };
+        so_far.record = Record {
             schema: SCHEMA.to_string(),
             created: humantime::format_rfc3339_micros(std::time::SystemTime::now()).to_string(),
             tool: Tool::this(),
@@ -71,10 +174,14 @@ impl Session {
             missing: self.missing,
             ..Record::default()
         };
-        runner::give_verdicts_by(&mut record, self.estimator);
-        record::note_agreement(&mut record);
-        record.runs = vec![Run::of(&record)];
-        record
+        so_far.join(self.part.earlier.take());
+        let record = &mut so_far.record;
+        runner::give_verdicts_by(record, self.estimator);
+        for e in &mut record.experiments {
+            figures_between(e, &record.runs);
+        }
+        record::note_agreement(record);
+        (so_far, self.part)
     }
 
     fn count_steal(&mut self, now: Anchor) {
@@ -112,6 +219,26 @@ impl Session {
             }
             (None, _) => None,
         }
+    }
+}
+
+/// What a session came to.
+#[derive(Debug)]
+pub struct Ended {
+    /// The record.
+    pub record: Record,
+    /// Which of its missing rows kept too few samples.
+    pub too_few: Vec<Missing>,
+}
+
+impl From<SoFar> for Ended {
+    fn from(
+        SoFar {
+            mut record, too_few, ..
+        }: SoFar,
+    ) -> Self {
+        record.missing.extend(too_few.iter().cloned());
+        Self { record, too_few }
     }
 }
 

@@ -150,8 +150,8 @@ impl<F: FnMut(Length, u64) -> u64> Sampler for Slope<F> {
         let slope = |of| slope(medians(of), self.loops());
         let mut metrics = Vec::new();
         if self.counters.is_some() {
-            metrics.push((super::CORE_CYCLES, "1", slope(|b| b.cycles)));
-            metrics.push((super::INSTRUCTIONS, "1", slope(|b| b.instructions)));
+            metrics.extend(super::metrics([(super::CORE_CYCLES, "1", slope(|b| b.cycles))]));
+            metrics.extend(super::metrics([(super::INSTRUCTIONS, "1", slope(|b| b.instructions))]));
         }
         Ok(Sample {
             value: slope(|b| b.ticks),

@@ -75,6 +75,7 @@ fn measure(guards: Guards, setup: &mut Setup, seed: u64, budget: Budget) -> Resu
         cpus: 1,
         tsc_hz,
         seed,
+        parts: 1,
         progress: &Silent,
     };
     runner.measure(Heading { guards, ..HEADING }, setup, budget)
@@ -187,7 +188,7 @@ fn samples_taken_off_the_cpu_are_thrown_away_and_counted() {
         told.contains("sleeps is missing") && told.contains("only 0 of 10 samples"),
         "{told}"
     );
-    assert_eq!(measured.missing[0].variant.as_deref(), Some("sleeps"));
+    assert_eq!(measured.too_few("e")[0].variant.as_deref(), Some("sleeps"));
     // Where no variant has any, there is nothing to tell but why.
     let mut alone = Setup {
         samplers: vec![subject("sleeps", &log, sleeps)],
@@ -411,7 +412,7 @@ fn the_pmu_rows_become_cycles_and_ipc() {
     let setup = constant_pair(&log);
     let mut measured = made(0);
     for sample in measured.columns[0].rounds.iter_mut().flatten() {
-        sample.metrics = vec![(CORE_CYCLES, "1", 4.0), (INSTRUCTIONS, "1", 6.0)];
+        sample.metrics = metrics([(CORE_CYCLES, "1", 4.0), (INSTRUCTIONS, "1", 6.0)]);
     }
     let e = judged(&setup, &measured).unwrap();
     let cycles = e.variants[0].cycles.as_ref().unwrap();

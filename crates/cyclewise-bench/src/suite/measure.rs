@@ -6,7 +6,7 @@ use super::pin;
 use super::row::{self, Calibrated, Row, Way, Work};
 use crate::error::{Error, Status};
 use crate::record::{Experiment, Metric, Unit, Variant};
-use crate::runner::{self, Budget, Control, Guards, Heading, Measurement, Mode, Runner, SetupOf};
+use crate::runner::{Budget, Control, Guards, Heading, Mode, Runner, SetupOf};
 use crate::stats;
 use crate::sys::interrupt;
 use std::cell::RefCell;
@@ -30,10 +30,11 @@ pub(super) struct Named<'p> {
 /// Lists, tries or measures a group's rows, as far as they are asked for.
 pub(super) fn group(suite: &mut Suite, parts: &Named<'_>, mut rows: Vec<Row<'_>>) {
     rows.retain(|row| suite.options.asks_for(&format!("{}/{}", parts.name, row.name)));
+    suite.rows += rows.len();
+    rows.retain(|row| !suite.shared.has_failed(parts.name, &row.name));
     if rows.is_empty() {
         return;
     }
-    suite.rows += rows.len();
     match suite.options.action {
         Action::List => rows
             .iter()
@@ -85,6 +86,9 @@ fn measure(suite: &mut Suite, parts: &Named<'_>, rows: Vec<Row<'_>>) {
     let long = ready.iter().any(|row| row.long);
     let mut ways: Vec<Way> = ready.iter().map(|row| row.way).collect();
     row::align(&mut ways);
+    for (way, known) in ways.iter_mut().zip(&known) {
+        *way = suite.shared.first(&format!("{name}/{}", known.name), *way);
+    }
     let compare = compared(&known, crowds);
     let panicked = Rc::new(RefCell::new(Vec::new()));
     let mut setup = SetupOf {
@@ -111,15 +115,12 @@ fn measure(suite: &mut Suite, parts: &Named<'_>, rows: Vec<Row<'_>>) {
         cpu: choice.cpu,
         cpus: choice.allowed.len(),
         tsc_hz,
-        seed: suite.options.seed,
+        seed: place.seed,
+        parts: place.parts,
         progress: &suite.bar,
     };
     let budget = budget(&suite.options, long, compare.len());
-    let mut work = || {
-        let measured = runner.measure(heading, &mut setup, budget)?;
-        let experiment = runner::conclude(heading, &setup, &measured, runner.seed)?;
-        Ok((experiment, measured))
-    };
+    let mut work = || runner.measure(heading, &mut setup, budget);
     let done = match long {
         true => work(),
         false => pin::pinned(&choice, pin::confine, |e| suite.warn_unpinned(e), work),
@@ -135,37 +136,39 @@ fn measure(suite: &mut Suite, parts: &Named<'_>, rows: Vec<Row<'_>>) {
             ..Error::check(format!("{name}/{row}: {why}"))
         });
     };
+    let fail = |error: Error| {
+        suite.shared.miss(name, None, &error.message);
+        match panicked.borrow().first() {
+            Some(row) => suite.shared.fail(Error::check(format!("{name}/{row}: {error}"))),
+            None => suite.shared.fail(Error {
+                message: format!("{name}: {error}"),
+                ..error
+            }),
+        }
+    };
     match done {
-        Ok((experiment, measured)) => {
+        Ok(measured) => {
             for missing in &measured.missing {
                 let row = missing.variant.as_deref().unwrap_or_default();
                 suite.shared.miss(name, missing.variant.as_deref(), &missing.why);
                 failed(row, &missing.why);
             }
-            if measured.interrupted {
-                let why = format!("cut short by Ctrl-C after {} rounds, which are kept", experiment.rounds);
-                suite.shared.miss(name, None, &why);
+            let interrupted = measured.interrupted;
+            let complete = |e| completed(e, &known, parts.counters, tsc_hz);
+            match suite.shared.add(heading, &setup, measured, complete) {
+                Ok(rounds) if interrupted => {
+                    let why = format!("cut short by Ctrl-C after {rounds} rounds, which are kept");
+                    suite.shared.miss(name, None, &why);
+                }
+                Ok(_) => {}
+                Err(error) => fail(error),
             }
-            let experiment = completed(experiment, &known, parts.counters, tsc_hz);
-            let Measurement { add_chain, .. } = measured;
-            suite
-                .shared
-                .add(experiment, add_chain.map(|c| c.kept()).unwrap_or_default());
         }
         Err(_) if interrupt::asked() => {
             let why = "cut short by Ctrl-C before its first result";
             suite.shared.miss(name, None, why);
         }
-        Err(error) => {
-            suite.shared.miss(name, None, &error.message);
-            match panicked.borrow().first() {
-                Some(row) => suite.shared.fail(Error::check(format!("{name}/{row}: {error}"))),
-                None => suite.shared.fail(Error {
-                    message: format!("{name}: {error}"),
-                    ..error
-                }),
-            }
-        }
+        Err(error) => fail(error),
     }
 }
 

@@ -8,6 +8,7 @@ mod measure;
 mod options;
 mod output;
 mod pin;
+mod processes;
 mod progress;
 mod row;
 mod sentence;
@@ -22,6 +23,7 @@ pub use options::HELP;
 
 use crate::error::Error;
 use crate::record::Estimator;
+use crate::runner::parts::Part;
 use crate::runner::{Bench, CpuChoice, Session, tick_rate};
 use crate::sys::{allocations, crash, interrupt, procfs};
 use options::{Action, Options};
@@ -48,6 +50,8 @@ pub struct Suite {
     names: BTreeSet<String>,
     /// Rows that were asked for.
     rows: usize,
+    /// What this process measures, until the session has it.
+    part: Option<Part>,
     place: Option<Place>,
     /// Whether it was told that no thread can be pinned.
     told_unpinned: std::cell::Cell<bool>,
@@ -58,6 +62,8 @@ pub struct Suite {
 struct Place {
     choice: CpuChoice,
     tsc_hz: f64,
+    seed: u64,
+    parts: u32,
 }
 
 impl Suite {
@@ -102,18 +108,22 @@ impl Suite {
     /// Where rows are measured; `None` where the machine cannot, which is told.
     fn place(&mut self) -> Option<Place> {
         if self.place.is_none() {
-            let choice = match CpuChoice::new(self.options.cpu) {
+            let part = self.part.take().unwrap_or_else(Part::whole);
+            let choice = match CpuChoice::new(self.options.cpu.or(part.cpu())) {
                 Ok(choice) => choice,
                 Err(error) => {
                     self.fail(error);
                     return None;
                 }
             };
-            let session = Session::begin(self.options.seed, Estimator::Median, Some(choice.cpu));
+            let (seed, parts) = (part.seed(self.options.seed), part.of);
+            let session = Session::begin(seed, Estimator::Median, Some(choice.cpu), part);
             self.shared.change(|state| state.session = Some(session));
             self.place = Some(Place {
                 choice,
                 tsc_hz: tick_rate(FIRST_RATE),
+                seed,
+                parts,
             });
         }
         self.place.clone()
@@ -132,7 +142,8 @@ pub fn main(define: impl FnOnce(&mut Suite)) {
     }
 }
 
-/// As [`main`], with these arguments in place of the command line's; returns the exit status.
+/// As [`main`], with these arguments in place of the command line's; returns the exit status. The processes that measure are started with
+/// the command line, which has to lead here too.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, define: impl FnOnce(&mut Suite)) -> u8 {
     let refused = |error: Error| {
         output::tell(&format!("cyclewise-bench: {error}"));
@@ -146,21 +157,20 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, define: impl FnOnce(&m
         Ok(options) => options,
         Err(error) => return refused(error),
     };
-    let measures = options.action == Action::Bench;
-    if measures && let Err(error) = output::check(&options) {
+    let part = match Part::of_this_process() {
+        Ok(part) => part,
+        Err(error) => return refused(error),
+    };
+    if let Err(error) = output::check(&options) {
         return refused(error);
     }
-    if options.memory_limit.is_some() && !allocations::are_counted() {
-        let how = "make it #[global_allocator], or leave the option out";
-        return refused(Error::usage(format!(
-            "--memory-limit needs the allocator cyclewise_bench::Allocations; {how}"
-        )));
+    let measures = options.action == Action::Bench;
+    if measures && options.runs > 1 && part.is_none() {
+        return processes::parent(&options).unwrap_or_else(refused);
     }
     let shared = Shared::new(State {
         session: None,
-        add_chain: Vec::new(),
         failures: Vec::new(),
-        groups: 0,
         options: options.clone(),
     });
     if measures {
@@ -176,6 +186,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, define: impl FnOnce(&m
         program: program(),
         names: BTreeSet::new(),
         rows: 0,
+        part,
         place: None,
         told_unpinned: std::cell::Cell::new(false),
         options,
@@ -186,8 +197,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, define: impl FnOnce(&m
     }
     if let Err(why) = caught::caught(|| define(&mut suite)) {
         suite.fail(Error::check(format!("outside of any function that is measured: {why}")));
+        shared.end_run();
     }
     if measures && suite.rows == 0 {
+        shared.end_run();
         output::tell("cyclewise-bench: no row has a name that was asked for; --list shows them");
     }
     allocations::unlimited();
@@ -201,6 +214,7 @@ fn watch_limits(options: &Options, shared: Shared) {
         .flatten();
     watch::begin(options.call_limit, memory, move |why| {
         shared.fail(Error::check(why));
+        shared.end_run();
         let status = shared.end();
         let _ = std::io::stdout().flush();
         // A body may be in exit(3) already, which is not for two threads.

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::runner::Mode;
 use std::ffi::OsString;
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -28,6 +29,8 @@ pub(super) struct Options {
     /// Nothing is ignored here, so these are all there are.
     pub(super) only_ignored: bool,
     pub(super) mode: Mode,
+    /// The processes that share the time.
+    pub(super) runs: u32,
     /// Time for a group, in place of the mode's.
     pub(super) time: Option<Duration>,
     pub(super) seed: u64,
@@ -49,6 +52,10 @@ pub(super) struct Options {
 /// A call that takes longer is taken to be one that never ends.
 const CALL_LIMIT: Duration = Duration::from_secs(300);
 
+/// Between five processes Student's t has four degrees of freedom, so that an interval is 1.2 standard deviations wide on each side; of
+/// three it is 2.5.
+const RUNS: u32 = 5;
+
 /// The help, in the order of need.
 pub const HELP: &str = "\
 Usage: cargo bench [--bench NAME] -- [FILTER]... [OPTION]...
@@ -60,6 +67,7 @@ Rows are called group/member, or group/member/parameter. With filters, those run
       --list                Name the rows
       --quick | --full      Less time, or more
       --time SECONDS        Time for each group
+      --runs K              Divide the time over K processes, one after the other [5]
       --cpu N               Pin to this CPU, not to the idlest
       --seed N              Seed of the order of rounds [1]
       --call-limit SECONDS  A call that takes longer ends the program [300]
@@ -99,6 +107,7 @@ impl Options {
     pub(super) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self> {
         let mut options = Options {
             seed: 1,
+            runs: RUNS,
             call_limit: CALL_LIMIT,
             ..Options::default()
         };
@@ -128,6 +137,7 @@ impl Options {
                 "--call-limit" => options.call_limit = seconds(&name, value()?)?,
                 "--memory-limit" => options.memory_limit = Some(number(&name, value()?)?),
                 "--cpu" => options.cpu = Some(number(&name, value()?)?),
+                "--runs" => options.runs = number::<NonZero<u32>>(&name, value()?)?.get(),
                 "--seed" => options.seed = number(&name, value()?)?,
                 "--json" => options.json = Some(value()?.into()),
                 "--csv" => options.csv = Some(value()?.into()),

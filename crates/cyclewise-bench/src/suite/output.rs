@@ -1,11 +1,12 @@
 //! Where a program's results go: sentences and tables on stdout, and the files that are named.
 
-use super::options::Options;
+use super::options::{Action, Options};
 use super::{sentence, table};
 use crate::error::{Error, Result};
 use crate::export;
 use crate::files::{document_file, programs};
 use crate::record::{Record, Verdict};
+use crate::sys::allocations;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -21,6 +22,15 @@ pub(super) fn tell(line: &str) {
 /// # Errors
 /// Exit 2: a file cannot be written, or two documents want stdout. Exit 3: `cyclewise`, which makes pages, is not there.
 pub(super) fn check(options: &Options) -> Result<()> {
+    if options.memory_limit.is_some() && !allocations::are_counted() {
+        let how = "make it #[global_allocator], or leave the option out";
+        return Err(Error::usage(format!(
+            "--memory-limit needs the allocator cyclewise_bench::Allocations; {how}"
+        )));
+    }
+    if options.action != Action::Bench {
+        return Ok(());
+    }
     let mut on_stdout = Vec::new();
     for (option, path) in options.files() {
         match path {
@@ -207,11 +217,13 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_written_is_told_before_anything_is_measured() {
         let options = Options {
+            action: Action::Bench,
             json: Some(PathBuf::from("/proc/no/such/folder/x.json")),
             ..Options::default()
         };
         assert!(check(&options).unwrap_err().message.starts_with("--json /proc/"));
         let options = Options {
+            action: Action::Bench,
             json: Some("-".into()),
             csv: Some("-".into()),
             ..Options::default()

@@ -16,6 +16,7 @@ use crate::runner::crowd::Crowd;
 use crate::runner::{Bench, Loops, Sample, Sampler};
 use crate::sys::allocations::{self, Allocated};
 use crate::sys::usage;
+use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -89,8 +90,8 @@ pub(super) struct Calibrated<'b> {
     pub(super) allocated: Option<[f64; 2]>,
 }
 
-/// How a row is sampled.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// How a row is sampled. All processes of a run do it as the first: other numbers of calls touch other caches.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum Way {
     /// A slope over unrolled calls, of loops of this many iterations.
     Unrolled(u64),

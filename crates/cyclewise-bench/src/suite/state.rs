@@ -4,20 +4,19 @@
 
 use super::options::Options;
 use super::output;
-use crate::error::{Error, Status};
-use crate::record::{Experiment, Missing};
-use crate::runner::Session;
+use crate::error::{Error, Result, Status};
+use crate::record::{Experiment, Missing, Record};
+use crate::runner::{Ended, Heading, Measurement, Session, SetupOf};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What there is so far.
 pub(super) struct State {
     /// `None` where nothing is measured.
     pub(super) session: Option<Session>,
-    pub(super) add_chain: Vec<f64>,
     /// What went wrong, in the order of time; each was told at once.
     pub(super) failures: Vec<Status>,
-    /// The experiments of the record are these groups, in this order.
-    pub(super) groups: usize,
     pub(super) options: Options,
 }
 
@@ -37,15 +36,47 @@ impl Shared {
         }
     }
 
-    /// Adds a measured group.
-    pub(super) fn add(&self, experiment: Experiment, add_chain: Vec<f64>) {
-        self.change(|state| {
-            state.add_chain.extend(add_chain);
-            state.groups += 1;
-            if let Some(session) = &mut state.session {
-                session.add(experiment);
-            }
+    /// Adds a measured group; the number of its rounds.
+    ///
+    /// # Errors
+    /// No row kept two samples.
+    pub(super) fn add(
+        &self,
+        heading: Heading<'_>,
+        setup: &SetupOf<'_>,
+        measured: Measurement,
+        complete: impl Fn(Experiment) -> Experiment,
+    ) -> Result<usize> {
+        let mut added = Ok(0);
+        self.with_session(|session| {
+            added = session
+                .add(heading, setup, measured, complete)
+                .map(|e| e.map_or(0, |e| e.rounds));
         });
+        added
+    }
+
+    /// What the first process of the run decided about this, of which `own` is this one's.
+    pub(super) fn first<T: Serialize + DeserializeOwned>(&self, what: &str, own: T) -> T {
+        let mut first = None;
+        self.with_session(|session| first = session.first(what, &own));
+        first.unwrap_or(own)
+    }
+
+    /// Whether the row failed in a process before this one.
+    pub(super) fn has_failed(&self, group: &str, row: &str) -> bool {
+        let mut failed = false;
+        self.with_session(|session| failed = session.part().has_failed(group, row));
+        failed
+    }
+
+    /// No further process shall begin: it would end as this one does.
+    pub(super) fn end_run(&self) {
+        self.with_session(Session::end_run);
+    }
+
+    fn with_session(&self, work: impl FnOnce(&mut Session)) {
+        self.change(|state| state.session.as_mut().map_or((), work));
     }
 
     /// Enters what is missing.
@@ -56,17 +87,17 @@ impl Shared {
             why: why.to_string(),
             possible: true,
         };
-        self.change(|state| {
-            if let Some(session) = &mut state.session {
-                session.miss(missing);
-            }
-        });
+        self.with_session(|session| session.miss(missing));
     }
 
     /// Tells a failure in one line, and remembers its status.
     pub(super) fn fail(&self, error: Error) {
         let error = error.in_one_line();
-        output::tell(&format!("cyclewise-bench: {error}"));
+        let mut is_new = true;
+        self.with_session(|session| is_new = session.is_new(&error.message));
+        if is_new {
+            output::tell(&format!("cyclewise-bench: {error}"));
+        }
         self.change(|state| state.failures.push(error.status));
     }
 
@@ -76,27 +107,51 @@ impl Shared {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(State {
             session,
-            add_chain,
             mut failures,
-            groups,
             options,
         }) = state.take()
         else {
             return 0;
         };
-        if let Some(session) = session.filter(|_| groups > 0) {
-            let record = session.end(&add_chain);
-            if let Err(error) = output::write(&record, &options) {
-                output::tell(&format!("cyclewise-bench: {error}"));
-                failures.push(error.status);
+        let ended = match session {
+            Some(session) if session.part().is_one_of_several() => session.hand_on(),
+            Some(session) => {
+                let ended = session.end();
+                failures.extend(tell_too_few(&ended));
+                written(&ended.record, &options)
             }
+            None => Ok(()),
+        };
+        if let Err(error) = ended {
+            output::tell(&format!("cyclewise-bench: {error}"));
+            failures.push(error.status);
         }
         status(&failures)
     }
 }
 
+/// Tells which rows kept too few samples.
+pub(super) fn tell_too_few(ended: &Ended) -> Option<Status> {
+    for missing in &ended.too_few {
+        let row = missing.variant.as_deref().unwrap_or_default();
+        output::tell(&format!(
+            "cyclewise-bench: {}/{row}: {}",
+            missing.experiment, missing.why
+        ));
+    }
+    (!ended.too_few.is_empty()).then_some(Status::Unsupported)
+}
+
+/// Prints and writes a record that has groups.
+pub(super) fn written(record: &Record, options: &Options) -> Result<()> {
+    match record.experiments.is_empty() {
+        true => Ok(()),
+        false => output::write(record, options),
+    }
+}
+
 /// The exit status of these failures: a usage error before a failed check, and that before what a machine lacks.
-fn status(failures: &[Status]) -> u8 {
+pub(super) fn status(failures: &[Status]) -> u8 {
     let rank = [Status::Usage, Status::CheckFailed, Status::Unsupported];
     let worst = rank.into_iter().find(|status| failures.contains(status));
     worst.map_or(0, |status| status as u8)
@@ -118,9 +173,7 @@ mod tests {
     fn who_ends_it_second_finds_nothing() {
         let shared = Shared::new(State {
             session: None,
-            add_chain: Vec::new(),
             failures: vec![Status::CheckFailed],
-            groups: 0,
             options: Options::default(),
         });
         assert_eq!((shared.end(), shared.end()), (1, 0));

@@ -5,8 +5,8 @@
 
 use super::caught::caught;
 use crate::error::{Error, Result};
-use crate::runner::Sample;
 use crate::runner::crowd::Crowd;
+use crate::runner::{Sample, metrics};
 use std::cell::Cell;
 use std::hint::black_box;
 use std::sync::atomic::AtomicBool;
@@ -56,7 +56,7 @@ impl<T: Sync, O, F: Fn(&T) -> O + Sync> Together for OnShared<T, F> {
         let calls = calls.map_err(|why| Error::check(why.clone()))?;
         let [jain, slowest] = fairness(&calls);
         Ok(Sample {
-            metrics: vec![("fairness", "1", jain), ("slowest-share", "1", slowest)],
+            metrics: metrics([("fairness", "1", jain), ("slowest-share", "1", slowest)]),
             ..Sample::new(calls.iter().sum::<u64>() as f64 / done.seconds())
         })
     }

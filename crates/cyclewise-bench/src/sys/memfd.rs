@@ -1,11 +1,16 @@
 //! memfd_create(2): files in memory that have no path and vanish with their last descriptor.
+//!
+//! # Safety
+//! 1. A number that a parent process named is borrowed only where a descriptor is open under it, and only to be duplicated.
+#![expect(unsafe_code, reason = "inherited descriptors")]
 
 use super::errno::Errno;
 use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::io::{FdFlags, fcntl_setfd};
 use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::IntoRawFd;
+use std::os::fd::{BorrowedFd, IntoRawFd};
 use std::path::PathBuf;
 
 /// Whether each kind of file can be created.
@@ -32,6 +37,32 @@ pub fn probe() -> Probe {
 /// EMFILE; ENOSYS before Linux 3.17.
 pub fn file(name: &CStr) -> io::Result<File> {
     create(name, MemfdFlags::empty())
+}
+
+/// A file that further programs inherit.
+///
+/// # Errors
+/// As [`file()`].
+pub fn inherited(name: &CStr) -> io::Result<File> {
+    Ok(memfd_create(name, MemfdFlags::empty())?.into())
+}
+
+/// The file in memory that this program inherited under this number, which it hands to no further program. `None`: there is none.
+pub fn given(number: i32) -> Option<File> {
+    if number < 0 || rustix::fs::fcntl_get_seals(borrowed(number)?).is_err() {
+        return None;
+    }
+    let inherited = borrowed(number)?;
+    fcntl_setfd(inherited, FdFlags::CLOEXEC).ok()?;
+    Some(inherited.try_clone_to_owned().ok()?.into())
+}
+
+/// An open descriptor of this number; `None` if there is none.
+fn borrowed(number: i32) -> Option<BorrowedFd<'static>> {
+    // SAFETY: takes numbers; EBADF for one that is not open.
+    let flags = unsafe { libc::fcntl(number, libc::F_GETFD) };
+    // SAFETY: it is open, and was inherited: nothing in this program owns it, so nothing closes it.
+    (flags >= 0).then(|| unsafe { BorrowedFd::borrow_raw(number) })
 }
 
 /// A text as a file that a program finds under this path after exec(2).

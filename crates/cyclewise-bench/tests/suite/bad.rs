@@ -24,6 +24,27 @@ fn a_body_that_panics_is_a_line_and_the_others_go_on() {
 }
 
 #[test]
+fn a_process_that_crashes_keeps_what_those_before_it_measured() {
+    let Some((ran, record)) = measured("crashes", &[]) else {
+        return;
+    };
+    assert_eq!(ran.status, Some(1));
+    assert_eq!((record.runs.len(), &*record.experiments[0].name), (1, "first"));
+    let missing = &record.missing[0];
+    assert!(
+        missing.experiment == "process 2 of 5" && missing.why.contains("SIGABRT"),
+        "{missing:?}"
+    );
+    assert!(ran.stdout.contains("missing: process 2 of 5"), "{}", ran.stdout);
+    assert_eq!(
+        ran.stdout.matches("the program's own line").count(),
+        1,
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
 fn a_generator_that_panics_is_its_rows_failure() {
     let Some((ran, record)) = measured("bad-maker", &[]) else {
         return;
@@ -158,7 +179,11 @@ fn what_there_is_at_an_interrupt_is_kept_and_marked() {
     let record = record::load(&file).unwrap();
     let why: Vec<&str> = record.missing.iter().map(|m| &*m.why).collect();
     assert!(why[0].starts_with("cut short by Ctrl-C after "), "{why:?}");
-    assert_eq!(why[1..], ["not begun before Ctrl-C"]);
+    assert_eq!(
+        why[1..],
+        ["not begun before Ctrl-C"; 2],
+        "the other group, and four processes"
+    );
     assert!(ran.stdout.contains("missing: slow: cut short"), "{}", ran.stdout);
 }
 

@@ -54,6 +54,38 @@ fn each_group_is_an_experiment_of_the_record() {
 }
 
 #[test]
+fn the_time_is_divided_over_processes_whose_rounds_are_judged_together() {
+    for (processes, arguments) in [(5, &[][..]), (2, &["--runs", "2"]), (1, &["--runs", "1"])] {
+        let Some((_, record)) = measured("good", &[&["sum"], arguments].concat()) else {
+            return;
+        };
+        assert_eq!(record.runs.len(), processes);
+        let seeds: Vec<u64> = record.runs.iter().map(|r| r.seed).collect();
+        assert_eq!(seeds, (1..=processes as u64).collect::<Vec<_>>());
+        let sum = &record.experiments[0];
+        for v in &sum.variants {
+            assert!(
+                v.n + v.rejected >= 2 * processes && v.n == v.samples.len(),
+                "{}: {}",
+                v.name,
+                v.n
+            );
+            assert!(v.batches.is_some(), "all of them run the same loops");
+            let of_process = record.runs.iter().filter_map(|r| r.median("sum", &v.name)).count();
+            assert_eq!(v.between.is_some(), processes > 1 && of_process > 0);
+            let within = |ci: [Option<f64>; 2]| ci.map(|bound| bound.is_some()) == [true; 2];
+            assert_eq!(
+                v.between.as_ref().is_some_and(|b| within(b.ci95)),
+                processes > 1 && of_process > 1
+            );
+        }
+        let compared = &sum.comparisons[0];
+        let agree = compared.tests.iter().any(|t| t.name == "every process agrees");
+        assert!(agree || processes == 1 || !compared.verdict.is_claim(), "{compared:?}");
+    }
+}
+
+#[test]
 fn parameters_have_rows_and_an_exponent() {
     let Some((ran, record)) = measured("over", &[]) else {
         return;

@@ -28,6 +28,14 @@ pub(crate) fn find(name: &str) -> fn(&mut Suite) {
             one(s, "first");
             panic!("between groups");
         },
+        // Each process would print it, and the second one dies.
+        "crashes" => |s| {
+            println!("the program's own line");
+            one(s, "first");
+            if std::env::var("CYCLEWISE_PART").is_ok_and(|part| part.starts_with("1 ")) {
+                std::process::abort();
+            }
+        },
         "nothing" => |s| {
             s.group("nothing").bench("empty", || ()).bench("also-empty", || ());
         },
@@ -98,7 +106,7 @@ fn slow(s: &mut Suite) {
         // Two lengths, so that no number of rounds is precise enough before the signal.
         sleep(Duration::from_millis(4 + 8 * (calls.get() % 2)));
         calls.set(calls.get() + 1);
-        if calls.get() == 20 {
+        if calls.get() == 10 {
             eprintln!("{BEGUN}");
             while !cyclewise_bench::sys::interrupt::asked() {
                 sleep(Duration::from_millis(1));

@@ -145,14 +145,10 @@ pub(super) struct RunArgs {
     /// Use the sources' own parameters, and aim for the narrowest intervals
     #[arg(long)]
     pub(super) full: bool,
-    /// Repeat in this many processes, which differ in the order of experiments and the addresses of stack, heap and
-    /// libraries (not in where code lies within the program): the record's intervals then
-    /// include what changes from run to run. Each run takes the time of one
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    /// Divide the time over this many processes, one after the other: each draws addresses of stack, heap and libraries and an order of
+    /// experiments, so that the intervals include what changes from process to process
+    #[arg(long, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) runs: u32,
-    /// This is one of the runs of the process with this number: it draws the order of experiments, and ends with that process.
-    #[arg(long, hide = true, conflicts_with = "runs")]
-    pub(super) run_of: Option<u32>,
     /// Pin single-threaded samples to this CPU [default: the idlest]
     #[arg(long, value_name = "N")]
     pub(super) cpu: Option<u32>,

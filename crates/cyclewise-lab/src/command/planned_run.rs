@@ -6,7 +6,7 @@ use crate::experiment;
 use clap::Parser;
 use cyclewise_report::files::output::{put, tell};
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::exit;
 
 /// Prints each option that names a file, with the file's name, on a line.
@@ -32,14 +32,12 @@ pub(super) fn check(words: &[String]) -> Result<()> {
         ));
     }
     let common = &args.common;
-    let run_of = args.run_of.map(|_| PathBuf::from("-"));
     let files = [
         ("--json", &common.json),
         ("--csv", &common.csv),
         ("--csv-comparisons", &common.csv_comparisons),
         ("--bmf", &common.bmf),
         ("--html", &common.html),
-        ("--run-of", &run_of),
         ("--anonymous", &common.anonymous),
     ];
     let mut named = String::new();

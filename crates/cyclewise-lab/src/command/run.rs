@@ -1,31 +1,26 @@
 //! `cyclewise run`: measures experiments once or in several processes, prints the table, writes the record and the report.
 
 use super::cli::RunArgs;
-use super::{anonymous, missing, record_files, run_once, runs};
+use super::{anonymous, missing, record_files, runs};
 use crate::error::{Error, Result};
 use crate::experiment::{self, Definition};
 use crate::export;
+use crate::runner::parts::Part;
 use crate::sys::interrupt;
 use cyclewise_report::files::output;
 use cyclewise_report::files::output::tell;
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_xoshiro::Xoshiro256PlusPlus;
 
 pub(super) fn run(args: &RunArgs) -> Result<()> {
-    let mut chosen = experiment::select(&args.experiments)?;
+    let chosen = experiment::select(&args.experiments)?;
     reject_unused_options(args, &chosen)?;
+    if let Some(part) = Part::of_this_process()? {
+        interrupt::listen();
+        return runs::measure_part(args, &chosen, part);
+    }
     record_files::check(&args.common, true)?;
     let key = anonymous::key(args.common.anonymous.as_ref())?;
-    if let Some(parent) = args.run_of {
-        runs::follow_parent(parent);
-        chosen.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(args.common.seed));
-    }
     interrupt::listen();
-    let mut record = match args.runs {
-        1 => run_once::measure(args, &chosen)?,
-        _ => runs::measure(args, &chosen)?,
-    };
+    let mut record = runs::measure(args, &chosen)?;
     if let Some(key) = key {
         anonymous::hide(&mut record, &key);
     }
@@ -41,14 +36,9 @@ pub(super) fn run(args: &RunArgs) -> Result<()> {
     }
     if interrupt::asked() && !record.missing.is_empty() {
         tell(&format!("cyclewise: {}", missing::summary(&record, chosen.len())));
-        // The parent process sees the signal.
         interrupt::end();
     }
-    let summary = ended?;
-    // Of several runs, their parent tells it.
-    if args.run_of.is_none() {
-        tell(&summary);
-    }
+    tell(&ended?);
     Ok(())
 }
 

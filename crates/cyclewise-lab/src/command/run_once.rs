@@ -4,10 +4,9 @@ use super::cli::RunArgs;
 use super::missing;
 use crate::error::{Error, Result};
 use crate::experiment::{Definition, Mode, Options};
-use crate::record::{Experiment, Missing, Record};
-use crate::runner::CpuChoice;
-use crate::runner::Session;
-use crate::runner::{self, Budget, Guards, Measurement, Runner};
+use crate::record::Missing;
+use crate::runner::parts::Part;
+use crate::runner::{self, Budget, CpuChoice, Guards, Runner, Session};
 use crate::sys::interrupt;
 use cyclewise_report::files::progress::Reporter;
 use std::time::{Duration, Instant};
@@ -15,18 +14,18 @@ use std::time::{Duration, Instant};
 /// The counter's rate is measured this long before the first sample; the record has the rate over the whole run.
 const FIRST_RATE: Duration = Duration::from_millis(50);
 
-/// Measures `chosen`. What cannot be measured, or not whole, is among the record's missing.
+/// Measures this process' part of `chosen`. What cannot be measured, or not whole, is missed.
 ///
 /// # Errors
 /// Nothing can be measured at all: no CPU can be chosen.
-pub(super) fn measure(args: &RunArgs, chosen: &[&Definition]) -> Result<Record> {
-    let choice = CpuChoice::new(args.cpu)?;
+pub(super) fn measure(args: &RunArgs, chosen: &[&Definition], part: Part) -> Result<Session> {
+    let choice = CpuChoice::new(args.cpu.or(part.cpu()))?;
+    let (parts, seed) = (part.of, part.seed(args.common.seed));
     let options = options(args, &choice.allowed);
     let reporter = Reporter::on_stderr();
     reporter.say(&format!("pinned to {}", choice.why));
-    let mut session = Session::begin(args.common.seed, args.common.test.into(), Some(choice.cpu));
+    let mut session = Session::begin(seed, args.common.test.into(), Some(choice.cpu), part);
     let tsc_hz = runner::tick_rate(FIRST_RATE);
-    let mut add_chain = Vec::new();
     let begun = Instant::now();
     for (i, definition) in chosen.iter().enumerate() {
         if interrupt::asked() {
@@ -37,21 +36,16 @@ pub(super) fn measure(args: &RunArgs, chosen: &[&Definition]) -> Result<Record> 
             cpu: choice.cpu,
             cpus: choice.allowed.len(),
             tsc_hz,
-            seed: args.common.seed,
+            seed,
+            parts,
             progress: &reporter,
         };
         let left: Vec<Guards> = chosen[i..].iter().map(|d| d.guards).collect();
-        let budget = Budget::of(options.mode, definition.guards).among(options.mode, &left, begun.elapsed());
-        match one(definition, &options, &choice, &runner, budget) {
-            Ok(Measured {
-                experiment,
-                measurement,
-                missing,
-            }) => {
-                add_chain.extend(measurement.add_chain.map(|c| c.kept()).unwrap_or_default());
-                missing.into_iter().for_each(|m| session.miss(m));
-                session.add(experiment);
-            }
+        // As if each process had taken as long.
+        let spent = begun.elapsed() * parts;
+        let budget = Budget::of(options.mode, definition.guards).among(options.mode, &left, spent);
+        match one(definition, &options, &choice, &runner, budget, &mut session) {
+            Ok(missing) => missing.into_iter().for_each(|m| session.miss(m)),
             Err(error) => {
                 if chosen.len() > 1 {
                     reporter.say(&format!("cyclewise: {}: {error}", definition.name));
@@ -64,7 +58,7 @@ pub(super) fn measure(args: &RunArgs, chosen: &[&Definition]) -> Result<Record> 
         }
     }
     reporter.done();
-    Ok(session.end(&add_chain))
+    Ok(session)
 }
 
 fn options(args: &RunArgs, cpus: &[u32]) -> Options {
@@ -83,42 +77,35 @@ fn options(args: &RunArgs, cpus: &[u32]) -> Options {
     }
 }
 
-/// An experiment of the record, and what is missing of it.
-struct Measured {
-    experiment: Experiment,
-    measurement: Measurement,
-    missing: Vec<Missing>,
-}
-
-/// Sets up and measures one experiment, pinned to one CPU or on all of them.
+/// Sets up and measures one experiment, pinned to one CPU or on all of them. What is missing of it.
 fn one(
     definition: &Definition,
     options: &Options,
     choice: &CpuChoice,
     runner: &Runner,
     budget: Budget,
-) -> Result<Measured> {
-    let work = || {
+    session: &mut Session,
+) -> Result<Vec<Missing>> {
+    let mut work = || {
         let mut setup = (definition.setup)(options)?;
         // What was set up can be measured here: a failure from now on is one.
         let could = |error: Error| Error {
             possible: true,
             ..error
         };
-        let measurement = runner
+        let measured = runner
             .measure(definition.heading(), &mut setup, budget)
             .map_err(could)?;
-        let experiment = runner::conclude(definition.heading(), &setup, &measurement, runner.seed).map_err(could)?;
-        let mut missing = measurement.missing.clone();
-        missing.extend(missing::of_guest(&experiment));
-        if measurement.interrupted {
-            missing.push(missing::cut_short(definition.name, experiment.rounds));
+        let (mut missing, interrupted) = (measured.missing.clone(), measured.interrupted);
+        let experiment = session
+            .add(definition.heading(), &setup, measured, |e| e)
+            .map_err(could)?;
+        let rounds = experiment.map_or(0, |e| e.rounds);
+        missing.extend(experiment.map(missing::of_guest).unwrap_or_default());
+        if interrupted {
+            missing.push(missing::cut_short(definition.name, rounds));
         }
-        Ok(Measured {
-            experiment,
-            measurement,
-            missing,
-        })
+        Ok(missing)
     };
     match definition.guards {
         Guards::ThisThread => choice.pinned(work),

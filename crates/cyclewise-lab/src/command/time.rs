@@ -7,9 +7,8 @@ use crate::error::{Error, Result};
 use crate::experiment::time::{self, TimeOptions};
 use crate::export;
 use crate::record::{Missing, Unit};
-use crate::runner::CpuChoice;
-use crate::runner::Session;
-use crate::runner::{self, Budget, Guards, Heading, Runner};
+use crate::runner::parts::Part;
+use crate::runner::{self, Budget, CpuChoice, Guards, Heading, Runner, Session};
 use cyclewise_report::files::output;
 use cyclewise_report::files::progress::Reporter;
 use std::time::Duration;
@@ -35,19 +34,24 @@ pub(super) fn time(args: &TimeArgs) -> Result<()> {
     let mut setup = time::setup(&args.commands, &options)?;
     let choice = CpuChoice::any()?;
     let reporter = Reporter::on_stderr();
-    let mut session = Session::begin(args.common.seed, args.common.test.into(), None);
+    let mut session = Session::begin(args.common.seed, args.common.test.into(), None, Part::whole());
     let runner = Runner {
         cpu: choice.cpu,
         cpus: choice.allowed.len(),
         tsc_hz: runner::tick_rate(Duration::from_millis(20)),
         seed: args.common.seed,
+        parts: 1,
         progress: &reporter,
     };
     let measured = runner.measure(HEADING, &mut setup, Budget::runs(args.runs as usize))?;
     reporter.done();
     measured.missing.iter().for_each(|m| session.miss(m.clone()));
-    session.add(runner::conclude(HEADING, &setup, &measured, args.common.seed)?);
-    let mut record = session.end(&[]);
+    let failed = measured
+        .columns
+        .iter()
+        .any(|c| c.rejected.contains_key(&runner::Rejection::Failed));
+    session.add(HEADING, &setup, measured, |e| e)?;
+    let mut record = session.end().record;
     if let Some(key) = key {
         anonymous::hide(&mut record, &key);
     }
@@ -60,11 +64,7 @@ pub(super) fn time(args: &TimeArgs) -> Result<()> {
         }
     }
     record_files::write(&record, &args.common, &table, false)?;
-    let mut columns = measured.columns.iter();
-    end(
-        &record.missing,
-        columns.any(|c| c.rejected.contains_key(&runner::Rejection::Failed)),
-    )
+    end(&record.missing, failed)
 }
 
 /// How it ends: 1 if a command `failed`, 3 if one was not measured for another reason.

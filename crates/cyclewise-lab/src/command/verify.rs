@@ -62,6 +62,7 @@ fn verify_lab(cpu: Option<u32>, reporter: &Reporter, time: Duration) -> Result<V
             cpus: choice.allowed.len(),
             tsc_hz,
             seed: 1,
+            parts: 1,
             progress: reporter,
         };
         lab::verify(&runner, time)

@@ -196,7 +196,7 @@ fn one_cpu() -> String {
 }
 
 #[test]
-fn several_runs_are_one_record_with_the_runs_in_it() {
+fn several_processes_are_one_record_with_the_figures_of_each() {
     let folder = Folder::new();
     let json = folder.name("r.json");
     let mut command = run_null_syscall();
@@ -205,7 +205,10 @@ fn several_runs_are_one_record_with_the_runs_in_it() {
         return;
     };
     let said = stderr(&output);
-    assert!(said.contains("run 1 of 2") && said.contains("run 2 of 2"), "{said}");
+    assert!(
+        said.contains("process 1 of 2") && said.contains("process 2 of 2"),
+        "{said}"
+    );
     let record = record::load(&folder.path("r.json")).unwrap();
     assert_eq!(record.runs.iter().map(|r| r.seed).collect::<Vec<_>>(), [5, 6]);
     assert_eq!(
@@ -230,11 +233,23 @@ fn several_runs_are_one_record_with_the_runs_in_it() {
         .filter_map(|r| r.median("null-syscall", &row.name))
         .collect();
     assert!(between.runs == 2 && (between.value.powi(2) / (medians[0] * medians[1]) - 1.0).abs() < 1e-9);
-    // A record of one run says that it has one.
-    let one = folder.name("one.json");
-    if measurement(run_null_syscall().args(["--json", &one])).is_some() {
-        let record = record::load(&folder.path("one.json")).unwrap();
-        assert!(record.runs.len() == 1 && record.experiments[0].variants[0].between.is_none());
+    // The samples are of both, and of three where nobody says.
+    let experiment = &record.experiments[0];
+    assert!(
+        experiment.rounds >= row.n && row.n >= 4,
+        "{} of {}",
+        row.n,
+        experiment.rounds
+    );
+    for (runs, args) in [(1, &["--runs", "1"][..]), (3, &[])] {
+        let json = folder.name("other.json");
+        if measurement(run_null_syscall().args(args).args(["--json", &json])).is_some() {
+            let record = record::load(&folder.path("other.json")).unwrap();
+            assert_eq!(
+                (record.runs.len(), record.experiments[0].variants[0].between.is_some()),
+                (runs, runs > 1)
+            );
+        }
     }
 }
 
@@ -284,11 +299,11 @@ fn an_interrupt_keeps_the_rounds_of_the_experiment_that_it_ends() {
 }
 
 #[test]
-fn an_interrupt_keeps_the_runs_before_it() {
+fn an_interrupt_keeps_the_processes_before_it() {
     let folder = Folder::new();
     let json = folder.name("r.json");
     let args = ["run", "null-syscall", "--quick", "--runs", "50", "--json", &json];
-    let output = interrupted(&args, "run 2 of 50");
+    let output = interrupted(&args, "process 2 of 50");
     let said = stderr(&output);
     // A run without a sample ends before the signal comes.
     if said.contains("samples were usable") {
@@ -304,9 +319,13 @@ fn an_interrupt_keeps_the_runs_before_it() {
             .find(|m| m.experiment == run)
             .map(|m| m.why.as_str())
     };
-    assert_eq!(why("run 3 of 50"), Some("not begun before Ctrl-C"), "{said}");
-    assert_eq!(why("run 50 of 50"), Some("not begun before Ctrl-C"));
-    assert_eq!(why("run 1 of 50"), None);
+    let rest = record.runs.len() + 1;
+    assert_eq!(
+        why(&format!("processes {rest} to 50")),
+        Some("not begun before Ctrl-C"),
+        "{said}"
+    );
+    assert_eq!(why("process 1 of 50"), None);
 }
 
 #[test]

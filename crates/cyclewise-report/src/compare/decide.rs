@@ -23,7 +23,7 @@
 
 use crate::record::compare::CompareAtLength;
 use crate::record::{Basis, Experiment, Interval, Reason, Record, Run, State, Variant, Verdict, bounds};
-use crate::stats;
+use crate::stats::{self, difference, excludes_one, within};
 
 /// The accepted chance of a false claim between runs. One in a hundred rows, since a comparison has hundreds.
 const ALPHA: f64 = 0.01;
@@ -144,7 +144,7 @@ impl Side<'_> {
         runs.iter().filter_map(of_run).map(|m| m * self.scale).collect()
     }
 
-    /// The median of the record's samples in `state`, which are of one run.
+    /// The median of the record's samples in `state`.
     fn median(self, state: State) -> f64 {
         let median = match state {
             State::Quiet => self.variant.figure().median,
@@ -316,20 +316,6 @@ fn one(base: Side<'_>, other: Side<'_>, state: State, typical: Option<f64>, floo
         outcome.reason = Some(Reason::Other(outcome.basis.seen.clone()).and("`run --runs 5` measures that"));
     }
     outcome
-}
-
-pub(super) fn excludes_one([low, high]: [f64; 2]) -> bool {
-    low > 1.0 || high < 1.0
-}
-
-/// The difference of two figures of this ratio as a share of the larger, which is the unit of the noise floor.
-pub(super) fn difference(ratio: f64) -> f64 {
-    1.0 - ratio.min(1.0 / ratio)
-}
-
-/// Whether a ratio is within the margin of "same".
-pub(super) fn within(ratio: f64, margin: f64) -> bool {
-    (ratio - 1.0).abs() < margin
 }
 
 fn p_value(p: f64) -> String {

@@ -3,17 +3,13 @@
 //! The records were not interleaved, so any change between them (kernel, neighbours, clock) is part of the difference. The noise
 //! floor is the larger of the two records', and the warnings list what differs. `decide` says what a verdict rests on.
 
-mod agree;
 mod decide;
 mod fail_on;
 mod lengths;
 mod machines;
 mod matrix;
-mod runs;
 
-pub use agree::verdict_of_runs;
 pub use fail_on::FailOn;
-pub use runs::join_runs;
 
 use crate::answer;
 use crate::error::{Error, Result};

@@ -5,11 +5,11 @@
 
 use super::primitives::PRIMITIVES;
 use super::ratio::{Measured, Ratio};
-use crate::compare::verdict_of_runs;
 use crate::record::{
     Comparison, Interval, PairAtLength, Paired, Reason, RunLengths, State, Variant, Verdict, pairs_at_lengths,
 };
 use crate::stats::{self, Decision, PairAt};
+use cyclewise_bench::runner::parts::verdict_of_runs;
 
 /// The ratios at each length, and what they say.
 #[derive(Clone, Debug, PartialEq)]

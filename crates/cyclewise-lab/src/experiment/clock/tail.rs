@@ -3,7 +3,7 @@
 use crate::arch::stamp;
 use crate::error::Result;
 use crate::record::Variant;
-use crate::runner::{Bench, Loops, MetricComparison, Sample, Sampler};
+use crate::runner::{Bench, Loops, MetricComparison, Sample, Sampler, metrics};
 
 /// Single reads in a sample: p99.9 is then the fifth slowest.
 const READS: usize = 4_000;
@@ -71,9 +71,11 @@ impl<F: FnMut()> Sampler for Tail<F> {
         }
         self.ticks.sort_unstable();
         let at = |share: f64| self.ticks[((READS as f64 * share) as usize).min(READS - 1)] as f64;
-        sample.metrics.push(("read-p50", "tick", at(0.5)));
-        sample.metrics.push(("read-p99.9", "tick", at(0.999)));
-        sample.metrics.push(("read-max", "tick", at(1.0)));
+        sample.metrics.extend(metrics([
+            ("read-p50", "tick", at(0.5)),
+            ("read-p99.9", "tick", at(0.999)),
+            ("read-max", "tick", at(1.0)),
+        ]));
         Ok(sample)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::runner::crowd::{Crowd, repeat};
-use crate::runner::{Sample, Sampler};
+use crate::runner::{Sample, Sampler, metrics};
 use std::cell::Cell;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -92,7 +92,7 @@ impl<F: Fn(&AtomicU64) + Sync> Sampler for CounterRow<F> {
         let additions = additions as f64;
         Ok(Sample {
             value: 1e9 * run.seconds() / additions,
-            metrics: vec![("retries", "1", retries as f64 / additions)],
+            metrics: metrics([("retries", "1", retries as f64 / additions)]),
             ..Sample::default()
         })
     }

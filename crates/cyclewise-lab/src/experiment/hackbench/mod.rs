@@ -19,7 +19,7 @@ pub use plan::{Carrier, Outcome, Plan};
 use super::{Definition, Mode, Options, Published};
 use crate::error::{Error, Result};
 use crate::record::Unit;
-use crate::runner::{Control, Guards, Sample, Sampler, Setup};
+use crate::runner::{Control, Guards, Sample, Sampler, Setup, metrics};
 use crate::sys::channel::Kind;
 use crate::sys::usage::CpuTime;
 
@@ -153,7 +153,7 @@ impl Sampler for Hackbench {
         let outcome = run(&self.plan)?;
         let used = CpuTime::of_all().since(before);
         Ok(Sample {
-            metrics: vec![("user", "s", used.user_s), ("sys", "s", used.system_s)],
+            metrics: metrics([("user", "s", used.user_s), ("sys", "s", used.system_s)]),
             ..Sample::new(outcome.elapsed.as_secs_f64())
         })
     }

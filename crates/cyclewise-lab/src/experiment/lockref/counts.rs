@@ -3,7 +3,7 @@
 use super::retries::{Counted, Retries, taken};
 use crate::error::{Error, Result};
 use crate::runner::crowd::{Crowd, repeat};
-use crate::runner::{Sample, Sampler};
+use crate::runner::{Sample, Sampler, metrics};
 use cyclewise::refs::lockref::{Guard, LockRef, Policy};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, Release};
@@ -123,10 +123,10 @@ impl<C: Count> Sampler for CountRow<C> {
         let operations = 2.0 * pairs;
         Ok(Sample {
             value: run.ticks() as f64 / pairs,
-            metrics: vec![
+            metrics: metrics([
                 ("retries per operation", "1", retries.failed as f64 / operations),
                 ("fallbacks", "%", 100.0 * retries.queued as f64 / operations),
-            ],
+            ]),
             ..Sample::default()
         })
     }

@@ -7,7 +7,7 @@ use crate::arch::Length;
 use crate::error::{Error, Result};
 use crate::machine::guest;
 use crate::record::Variant;
-use crate::runner::{Loops, Sample, Sampler};
+use crate::runner::{Loops, Sample, Sampler, metrics};
 use crate::sys::interrupt;
 use cyclewise_guest::batch::{Batch, Bench};
 use cyclewise_guest::payload::Exits;
@@ -146,7 +146,7 @@ impl Sampler for GuestSlope {
         let exits = medians(|b| b.exits.unwrap_or(0));
         let metrics = match self.bench.payload().exits {
             Exits::None => Vec::new(),
-            Exits::Each(_) | Exits::Maybe(_) => vec![("exits", "1", slope(exits, self.loops_of()))],
+            Exits::Each(_) | Exits::Maybe(_) => metrics([("exits", "1", slope(exits, self.loops_of()))]),
         };
         Ok(Sample {
             value: slope(ticks, self.loops_of()),

@@ -96,6 +96,7 @@ fn rows_are_sampled_concluded_and_labelled() {
             cpus: 1,
             tsc_hz: tick_rate(Duration::from_millis(10)),
             seed: 1,
+            parts: 1,
             progress: &Quiet,
         };
         let budget = Budget {

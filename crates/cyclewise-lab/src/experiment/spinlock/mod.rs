@@ -18,7 +18,7 @@ use super::{Definition, Mode, Options};
 use crate::error::Result;
 use crate::record::{Kind, Unit};
 use crate::runner::crowd::Crowd;
-use crate::runner::{Bench, Control, Guards, Sample, Sampler, Setup};
+use crate::runner::{Bench, Control, Guards, Sample, Sampler, Setup, metrics};
 use contention::{LockRun, Work, contend};
 use locks::{Cyclewise, CyclewiseSpinOnly, Lock, ParkingLot, Spin, SpinTicket, StdMutex};
 use mcs::Mcs;
@@ -178,7 +178,7 @@ impl<L: Lock> Sampler for LockRow<L> {
         let run = contend::<L>(&self.crowd)?;
         Ok(Sample {
             value: run.ticks_per_op(),
-            metrics: vec![("fairness", "1", run.fairness()), ("longest", "ms", run.longest_ms)],
+            metrics: metrics([("fairness", "1", run.fairness()), ("longest", "ms", run.longest_ms)]),
             ..Sample::default()
         })
     }

@@ -3,7 +3,7 @@
 use super::TimeOptions;
 use super::failure::{self, RunNumber};
 use crate::error::{Error, Result};
-use crate::runner::{Sample, Sampler};
+use crate::runner::{Sample, Sampler, metrics};
 use crate::sys::memfd;
 use crate::sys::spawn::{self, Finished};
 use std::fs::File;
@@ -137,7 +137,7 @@ impl Sampler for CommandSampler {
         let Finished { elapsed, usage, .. } = self.once(RunNumber::Run(self.runs, self.opts.runs))?;
         Ok(Sample {
             value: elapsed.as_secs_f64(),
-            metrics: vec![
+            metrics: metrics([
                 ("user", "s", usage.user_s),
                 ("sys", "s", usage.system_s),
                 ("max-rss", "KiB", usage.max_rss_kib as f64),
@@ -145,7 +145,7 @@ impl Sampler for CommandSampler {
                 ("involuntary-switches", "1", usage.involuntary_switches as f64),
                 ("minor-faults", "1", usage.minor_faults as f64),
                 ("major-faults", "1", usage.major_faults as f64),
-            ],
+            ]),
             ..Sample::default()
         })
     }

@@ -66,10 +66,25 @@ fn run(source: &mut Source, noise: Noise, change: f64) -> Record {
     record
 }
 
-/// A record of `k` runs.
+/// The record of these processes.
+fn joined(runs: impl IntoIterator<Item = Record>) -> Record {
+    let mut runs = runs.into_iter();
+    let mut all = runs.next().unwrap();
+    for mut run in runs {
+        all.runs.append(&mut run.runs);
+        let rows = &mut all.experiments[0].variants;
+        for (row, own) in rows.iter_mut().zip(&run.experiments[0].variants) {
+            row.samples.extend(&own.samples);
+            row.n = row.samples.len();
+            row.median = stats::median(row.samples.iter().copied()).unwrap();
+        }
+    }
+    all
+}
+
+/// A record of `k` processes.
 fn record_of(source: &mut Source, k: usize, noise: Noise, change: f64) -> Record {
-    let runs = (0..k).map(|n| (format!("run {n}"), run(source, noise, change)));
-    join_runs(runs.collect(), &["e"]).unwrap()
+    joined((0..k).map(|_| run(source, noise, change)))
 }
 
 /// The share of rows with a claim, over `pairs` pairs of records of `k` runs.
@@ -145,13 +160,12 @@ fn several_runs_show_that_two_records_are_the_same() {
 
 /// A record of runs with these medians of its one row, whose samples are spread by ± 1 % around the first.
 fn of_medians(medians: &[f64], floor: f64) -> Record {
-    let runs = medians.iter().enumerate().map(|(n, median)| {
+    joined(medians.iter().map(|median| {
         let mut record = record(1e9, vec![variant("a", *median)]);
         record.experiments[0].control.as_mut().unwrap().floor = floor;
         record.runs = vec![Run::of(&record)];
-        (format!("run {n}"), record)
-    });
-    join_runs(runs.collect(), &["e"]).unwrap()
+        record
+    }))
 }
 
 fn verdict_of(medians: [&[f64]; 2], floor: f64) -> Verdict {
@@ -213,7 +227,7 @@ fn quiet_rounds_of_some_runs_are_not_compared_with_all_rounds_of_others() {
         record.runs = vec![Run::of(&record)];
         record
     };
-    let of = |quiet: [bool; 5]| join_runs(quiet.map(|q| ("run".to_string(), run(q))).into(), &["e"]).unwrap();
+    let of = |quiet: [bool; 5]| joined(quiet.map(run));
     let row = |a, b| report(vec![of(a), of(b)]).experiments[0].rows[0].clone();
     let mostly = [true, true, false, true, true];
     for other in [mostly, [false; 5]] {

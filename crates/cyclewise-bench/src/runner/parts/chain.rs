@@ -1,0 +1,192 @@
+//! The parent process of a run: starts its parts one after the other, and ends with what the last has handed on.
+//!
+//! A terminal's Ctrl-C reaches the parent alone, which asks the part in progress to end; its rounds and the parts before it are kept.
+
+use super::{Named, SoFar, VARIABLE, read};
+use crate::error::{Error, Result};
+use crate::record::Missing;
+use crate::runner::Ended;
+use crate::sys::{interrupt, memfd, process};
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+/// How often a part in progress is looked at: for a Ctrl-C that it has to hear of.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// What the parts of a run came to.
+#[derive(Debug, Default)]
+pub struct Chain {
+    /// `None`: no part gave a record.
+    pub last: Option<Ended>,
+    /// How each part ended that did not end with status 0, in the order of time.
+    pub ended: Vec<ExitStatus>,
+    /// Parts that gave nothing, and why. Those of the record are in the record.
+    pub missing: Vec<Missing>,
+}
+
+/// Runs this program again for each of the parts, with the arguments that it was given. `tell` gets the name of each.
+///
+/// # Errors
+/// The program cannot be started.
+pub fn run(parts: u32, tell: impl Fn(&str)) -> Result<Chain> {
+    let mut chain = Chain::default();
+    let mut handed = file()?;
+    let mut so_far: Option<SoFar> = None;
+    let mut missing: Vec<(String, Vec<Missing>)> = Vec::new();
+    for index in 0..parts {
+        let name = format!("process {} of {parts}", index + 1);
+        if interrupt::asked() {
+            let name = match parts - index {
+                1 => name,
+                _ => format!("processes {} to {parts}", index + 1),
+            };
+            chain.missing.push(lacks(&name, "not begun before Ctrl-C"));
+            break;
+        }
+        if so_far.as_ref().is_some_and(|so_far| so_far.ended) {
+            break;
+        }
+        tell(&name);
+        let written = file()?;
+        let status = one(Named {
+            index,
+            of: parts,
+            parent: std::process::id(),
+            earlier: handed.as_raw_fd(),
+            written: written.as_raw_fd(),
+        })?;
+        if !status.success() {
+            chain.ended.push(status);
+        }
+        match read(written.try_clone().map_err(|e| failed(&e))?) {
+            Ok(Some(next)) => {
+                missing.push((name, next.record.missing.clone()));
+                (handed, so_far) = (written, Some(next));
+            }
+            Ok(None) if interrupt::asked() => chain
+                .missing
+                .push(lacks(&name, "ended by Ctrl-C before its first result")),
+            // What ended it would end the next.
+            Ok(None) => {
+                chain
+                    .missing
+                    .push(lacks(&name, &format!("gave no record ({status}); its reason is above")));
+                break;
+            }
+            Err(error) => {
+                chain.missing.push(lacks(&name, &error.message));
+                break;
+            }
+        }
+    }
+    chain.last = so_far.map(|mut so_far| {
+        so_far.record.missing = of_parts(&missing);
+        so_far.into()
+    });
+    Ok(chain)
+}
+
+fn failed(e: &io::Error) -> Error {
+    Error {
+        possible: true,
+        ..Error::system("starting this program again", e, "raise `ulimit -u`, or give --runs 1")
+    }
+}
+
+fn file() -> Result<File> {
+    memfd::inherited(c"cyclewise-run").map_err(|e| failed(&e))
+}
+
+fn lacks(part: &str, why: &str) -> Missing {
+    Missing {
+        experiment: part.to_string(),
+        variant: None,
+        why: why.to_string(),
+        possible: true,
+    }
+}
+
+/// One part in a process of its own.
+fn one(named: Named) -> Result<ExitStatus> {
+    let program = std::env::current_exe().map_err(|e| failed(&e))?;
+    let mut command = Command::new(program);
+    command
+        .args(std::env::args_os().skip(1))
+        .env(VARIABLE, named.text())
+        .stdin(Stdio::null())
+        // A terminal's Ctrl-C reaches this process only, which passes it on once: a second would lose the part.
+        .process_group(0);
+    // What the program itself prints is printed once.
+    if named.index > 0 {
+        command.stdout(Stdio::null());
+    }
+    let mut child = command.spawn().map_err(|e| failed(&e))?;
+    end(&mut child).map_err(|e| failed(&e))
+}
+
+/// Waits for the end of `child`; passes a Ctrl-C on to it.
+fn end(child: &mut Child) -> io::Result<ExitStatus> {
+    let mut told = false;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if interrupt::asked() && !told {
+            process::interrupt(child);
+            told = true;
+        }
+        std::thread::sleep(LOOK_EVERY);
+    }
+}
+
+/// What is missing of the parts: once if every part lacks it, with the part's name elsewhere.
+fn of_parts(parts: &[(String, Vec<Missing>)]) -> Vec<Missing> {
+    let same = |a: &Missing, b: &Missing| a.experiment == b.experiment && a.variant == b.variant;
+    let mut all: Vec<Missing> = Vec::new();
+    for (name, missing) in parts {
+        for m in missing {
+            let everywhere = parts
+                .iter()
+                .all(|(_, others)| others.iter().any(|other| same(m, other)));
+            if !everywhere {
+                all.push(Missing {
+                    why: format!("in {name}: {}", m.why),
+                    ..m.clone()
+                });
+            } else if !all.iter().any(|known| same(known, m)) {
+                all.push(m.clone());
+            }
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_one_part_lacks_names_the_part() {
+        let missing = |why: &str| Missing {
+            experiment: "d".to_string(),
+            why: why.to_string(),
+            ..Missing::default()
+        };
+        let of = |second: Vec<Missing>| {
+            of_parts(&[
+                ("process 1".into(), vec![missing("it failed")]),
+                ("process 2".into(), second),
+            ])
+        };
+        assert_eq!(of(vec![])[0].why, "in process 1: it failed");
+        assert_eq!(
+            of(vec![missing("it failed too")]),
+            [missing("it failed")],
+            "once if all lack it"
+        );
+    }
+}

@@ -1,0 +1,66 @@
+//! What the processes of a run say of the machine, as one.
+
+use crate::record::{Identity, Record, Warning};
+
+/// Adds what the processes before saw to what the last one says of the machine.
+pub(super) fn join(last: &mut Record, earlier: &Record) {
+    // Processes of one run last about as long.
+    let before = earlier.runs.len().max(1) as f64;
+    let shares = earlier.machine.steal_share.zip(last.machine.steal_share);
+    last.machine.steal_share = shares.map(|(a, b)| (a * before + b) / (before + 1.0));
+    last.machine.steal_ticks += earlier.machine.steal_ticks;
+    let changed = changed(&earlier.machine.identity, &last.machine.identity);
+    let mut warnings = earlier.machine.warnings.clone();
+    if !changed.is_empty() {
+        warnings.push(Warning::Other(format!(
+            "{} changed during the run; the record has what its first process found",
+            changed.join(" and ")
+        )));
+    }
+    last.machine.identity = earlier.machine.identity.clone();
+    warnings.append(&mut last.machine.warnings);
+    for warning in warnings {
+        if !last.machine.warnings.contains(&warning) {
+            last.machine.warnings.push(warning);
+        }
+    }
+}
+
+/// What of the machine is not the same: its microcode may be updated, and a guest may be moved to another host.
+fn changed(a: &Identity, b: &Identity) -> Vec<&'static str> {
+    let parts = [
+        ("the node", a.node == b.node),
+        ("the boot", a.boot_id == b.boot_id),
+        ("the microcode", a.microcode == b.microcode),
+        ("the firmware", a.dmi == b.dmi),
+        ("the control group's limits", a.cgroup == b.cgroup),
+    ];
+    parts.iter().filter(|(_, same)| !same).map(|(what, _)| *what).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_identity_is_the_first_ones_and_changes_are_told_once() {
+        let of = |microcode: &str, steal: f64| {
+            let mut record = Record::default();
+            record.machine.identity.microcode = Some(microcode.to_string());
+            record.machine.steal_share = Some(steal);
+            record.machine.steal_ticks = 10;
+            record
+        };
+        let mut same = of("0x1", 0.03);
+        join(&mut same, &of("0x1", 0.01));
+        assert_eq!((same.machine.steal_share, same.machine.steal_ticks), (Some(0.02), 20));
+        assert_eq!(same.machine.warnings, []);
+        let mut updated = of("0x2", 0.0);
+        join(&mut updated, &of("0x1", 0.0));
+        assert_eq!(updated.machine.identity.microcode.as_deref(), Some("0x1"));
+        let said = "the microcode changed during the run; the record has what its first process found";
+        let mut again = of("0x2", 0.0);
+        join(&mut again, &updated);
+        assert_eq!(again.machine.warnings, [Warning::from(said)]);
+    }
+}

@@ -1,0 +1,236 @@
+//! A run that is divided over processes, each of which measures all of it for a part of the time.
+//!
+//! A process draws its address layout, its pages and its hour once, and no number of samples shows another draw. So each process hands
+//! its samples, as they were taken, to the next. The last concludes: states of the neighbour, figures and paired tests are of all rounds,
+//! the medians and ratios of each process ([`Run`]) give the intervals between them, and a verdict stands if they agree on it ([`agree`]).
+//!
+//! The parent process only waits. It starts the program with the arguments that it was given, and names the part in the environment:
+//! its number, how many there are, the parent, and two files in memory, whose descriptors are inherited.
+
+mod agree;
+mod chain;
+mod figures;
+mod machines;
+
+pub use agree::{figures_between, verdict_of_runs};
+pub use chain::{Chain, run};
+
+use super::samples::Measurement;
+use crate::error::{Error, Result};
+use crate::record::{Missing, Record, Run};
+use crate::sys::{memfd, process};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read as _, Seek as _, Write as _};
+
+/// The variable of the environment that names a part.
+const VARIABLE: &str = "CYCLEWISE_PART";
+
+/// What the processes of a run have measured so far.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct SoFar {
+    /// Concluded from all of them; what is missing is the last one's alone.
+    pub(super) record: Record,
+    /// The samples as they were taken, by experiment.
+    pub(super) measured: BTreeMap<String, Measurement>,
+    /// Rows that are not measured again, because they failed: experiment and row.
+    pub(super) failed: Vec<(String, String)>,
+    /// Rows with too few samples of all processes so far.
+    pub(super) too_few: Vec<Missing>,
+    /// Lines that a further process need not tell again.
+    pub(super) told: Vec<String>,
+    /// What the first process decided, for all.
+    pub(super) decided: BTreeMap<String, Value>,
+    /// Whether no further process shall begin.
+    pub(super) ended: bool,
+}
+
+/// The part of a run that this process measures.
+#[derive(Debug)]
+pub struct Part {
+    /// Its number, from 0.
+    pub index: u32,
+    /// How many there are.
+    pub of: u32,
+    pub(super) earlier: Option<SoFar>,
+    /// Where what there is so far is written; `None` for the only part of a run.
+    written: Option<File>,
+}
+
+impl Part {
+    /// The only part of a run.
+    pub fn whole() -> Self {
+        Self {
+            index: 0,
+            of: 1,
+            earlier: None,
+            written: None,
+        }
+    }
+
+    /// The part that the parent process has named. `None`: no parent has.
+    ///
+    /// # Errors
+    /// What the processes before measured cannot be read.
+    pub fn of_this_process() -> Result<Option<Self>> {
+        let Some((named, earlier, written)) = named() else {
+            return Ok(None);
+        };
+        process::die_with_parent(named.parent);
+        Ok(Some(Self {
+            index: named.index,
+            of: named.of,
+            earlier: read(earlier)?,
+            written: Some(written),
+        }))
+    }
+
+    /// Whether a parent process concludes the run.
+    pub fn is_one_of_several(&self) -> bool {
+        self.written.is_some()
+    }
+
+    /// The seed of this part of a run that has this seed.
+    pub fn seed(&self, of_run: u64) -> u64 {
+        of_run.wrapping_add(u64::from(self.index))
+    }
+
+    /// The CPU that the parts before were pinned to.
+    pub fn cpu(&self) -> Option<u32> {
+        self.earlier.as_ref()?.record.machine.pinned_cpu
+    }
+
+    /// Whether a row failed in a part before.
+    pub fn has_failed(&self, experiment: &str, row: &str) -> bool {
+        let failed = self.earlier.iter().flat_map(|earlier| &earlier.failed);
+        failed.into_iter().any(|(e, r)| e == experiment && r == row)
+    }
+
+    /// Hands on what there is so far.
+    pub(super) fn hand_on(self, so_far: &SoFar) -> Result<()> {
+        let Some(mut written) = self.written else {
+            return Ok(());
+        };
+        let failed = |why: &str| Error::check(format!("part {} of {}: {why}", self.index + 1, self.of));
+        let text = serde_json::to_vec(so_far).map_err(|e| failed(&e.to_string()))?;
+        written.write_all(&text).map_err(|e| failed(&e.to_string()))
+    }
+}
+
+/// The part that the environment names, and its files. The files are closed in further programs, which inherit the variable.
+fn named() -> Option<(Named, File, File)> {
+    let named = Named::read(&std::env::var(VARIABLE).ok()?)?;
+    Some((named, memfd::given(named.earlier)?, memfd::given(named.written)?))
+}
+
+/// Reads a file in memory; `None` if nothing was written to it.
+fn read(mut file: File) -> Result<Option<SoFar>> {
+    let failed = |why: &str| Error::check(format!("the earlier parts of this run: {why}"));
+    let mut text = Vec::new();
+    file.rewind()
+        .and_then(|()| file.read_to_end(&mut text))
+        .map_err(|e| failed(&e.to_string()))?;
+    if text.is_empty() {
+        return Ok(None);
+    }
+    serde_json::from_slice(&text)
+        .map(Some)
+        .map_err(|e| failed(&e.to_string()))
+}
+
+/// What the variable says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Named {
+    index: u32,
+    of: u32,
+    parent: u32,
+    earlier: i32,
+    written: i32,
+}
+
+impl Named {
+    fn text(self) -> String {
+        let Self {
+            index,
+            of,
+            parent,
+            earlier,
+            written,
+        } = self;
+        format!("{index} {of} {parent} {earlier} {written}")
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let mut words = text.split(' ');
+        let named = Self {
+            index: words.next()?.parse().ok()?,
+            of: words.next()?.parse().ok()?,
+            parent: words.next()?.parse().ok()?,
+            earlier: words.next()?.parse().ok()?,
+            written: words.next()?.parse().ok()?,
+        };
+        (words.next().is_none() && named.index < named.of).then_some(named)
+    }
+}
+
+impl SoFar {
+    /// Adds what the processes before have to what this one has.
+    pub(super) fn join(&mut self, earlier: Option<SoFar>) {
+        let own = Run {
+            seed: self.record.seed,
+            created: self.record.created.clone(),
+            ..Run::default()
+        };
+        self.record.runs = vec![own];
+        if let Some(earlier) = earlier {
+            self.follow(earlier);
+        }
+        for e in &self.record.experiments {
+            if let Some(measured) = self.measured.get(&e.name) {
+                figures::of_parts(e, &measured.parts, &mut self.record.runs);
+            }
+        }
+    }
+
+    fn follow(&mut self, mut earlier: SoFar) {
+        machines::join(&mut self.record, &earlier.record);
+        self.record.runs.splice(0..0, earlier.record.runs);
+        self.failed.append(&mut earlier.failed);
+        self.told.append(&mut earlier.told);
+        // What only earlier processes have.
+        for e in earlier.record.experiments {
+            if self.record.experiments.iter().all(|known| known.name != e.name) {
+                self.record.experiments.push(e);
+            }
+        }
+        self.measured.append(&mut earlier.measured);
+    }
+}
+
+/// The rows that a run's missing names.
+pub(super) fn rows(missing: &[Missing]) -> Vec<(String, String)> {
+    let row = |m: &Missing| Some((m.experiment.clone(), m.variant.clone()?));
+    missing.iter().filter_map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_read_as_it_was_named() {
+        let named = Named {
+            index: 1,
+            of: 3,
+            parent: 77,
+            earlier: 5,
+            written: 6,
+        };
+        assert_eq!(Named::read(&named.text()), Some(named));
+        for wrong in ["", "1 3 77 5", "3 3 77 5 6", "1 3 77 5 6 7", "1 3 77 5 x"] {
+            assert_eq!(Named::read(wrong), None, "{wrong}");
+        }
+    }
+}
