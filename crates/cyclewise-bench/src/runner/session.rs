@@ -110,11 +110,10 @@ impl Session {
             measured.follow(earlier, heading.unit == Unit::TicksPerOp);
         }
         let concluded = runner::conclude(heading, setup, &measured, self.seed);
-        let too_few = measured.too_few(heading.name);
+        self.too_few.extend(measured.too_few(heading.name));
         self.measured.insert(heading.name.to_string(), measured);
         match concluded {
             Ok(experiment) => {
-                self.too_few.extend(too_few);
                 self.experiments.push(complete(experiment));
                 Ok(self.experiments.last())
             }
