@@ -23,7 +23,7 @@ pub use options::HELP;
 
 use crate::error::Error;
 use crate::record::Estimator;
-use crate::runner::parts::Part;
+use crate::runner::parts::{self, Part};
 use crate::runner::{Bench, CpuChoice, Session, tick_rate};
 use crate::sys::{allocations, crash, interrupt, procfs};
 use options::{Action, Options};
@@ -165,7 +165,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, define: impl FnOnce(&m
         return refused(error);
     }
     let measures = options.action == Action::Bench;
-    if measures && options.runs > 1 && part.is_none() {
+    let alone = |line: &str| output::tell(&format!("cyclewise-bench: {line}"));
+    if measures && part.is_none() && parts::possible(options.runs, alone) > 1 {
         return processes::parent(&options).unwrap_or_else(refused);
     }
     let shared = Shared::new(State {

@@ -1,4 +1,4 @@
-//! getrlimit(2), geteuid(2): how many processes and descriptors the load experiments may have.
+//! getrlimit(2), geteuid(2): how many processes and descriptors the load experiments may have, and how large files may be.
 
 pub use rustix::process::Rlimit;
 use rustix::process::{Resource, geteuid, getrlimit};
@@ -20,6 +20,11 @@ impl Limits {
             files: getrlimit(Resource::Nofile),
         }
     }
+}
+
+/// Whether RLIMIT_FSIZE (`ulimit -f`) bounds the files that this process writes, those in memory included.
+pub fn file_size_is_limited() -> bool {
+    getrlimit(Resource::Fsize).current.is_some()
 }
 
 /// Whether the effective user is root, whom RLIMIT_NPROC does not bind.

@@ -11,6 +11,7 @@ use cyclewise_report::files::output::tell;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::process::ExitStatus;
 
 /// In a process that measures a part of a run: measures it, in an order of its own.
 pub(super) fn measure_part(args: &RunArgs, chosen: &[&Definition], part: Part) -> Result<()> {
@@ -24,11 +25,15 @@ pub(super) fn measure_part(args: &RunArgs, chosen: &[&Definition], part: Part) -
 /// # Errors
 /// No process gave a record.
 pub(super) fn measure(args: &RunArgs, chosen: &[&Definition]) -> Result<Record> {
-    if args.runs == 1 {
+    if parts::possible(args.runs, |line| tell(&format!("cyclewise: {line}"))) == 1 {
         return Ok(run_once::measure(args, chosen, Part::whole())?.end().record);
     }
     let chain = parts::run(args.runs, tell)?;
     let Some(Ended { mut record, .. }) = chain.last else {
+        // A process that ended by itself has said why, and by its status how.
+        if let Some(status) = chain.ended.last().and_then(ExitStatus::code) {
+            std::process::exit(status);
+        }
         let why: Vec<&str> = chain.missing.iter().map(|m| m.why.as_str()).collect();
         return Err(Error::unsupported(format!(
             "no process gave a record; {}",

@@ -8,7 +8,8 @@ use std::process::Stdio;
 /// A benchmark program's record; `None` where other work leaves too few samples.
 fn measured(folder: &Folder, name: &str) -> Option<String> {
     let path = folder.name(name);
-    let arguments = ["--bench", "--time", "1", "--json", &path].map(std::ffi::OsString::from);
+    // In this process: another one would run the tests of this program.
+    let arguments = ["--bench", "--runs", "1", "--time", "1", "--json", &path].map(std::ffi::OsString::from);
     let status = cyclewise_bench::suite::run(arguments, |s| {
         let data = vec![1u64; 64];
         s.group("own sum")

@@ -6,7 +6,7 @@ use super::{Named, SoFar, VARIABLE, read};
 use crate::error::{Error, Result};
 use crate::record::Missing;
 use crate::runner::Ended;
-use crate::sys::{interrupt, memfd, process};
+use crate::sys::{interrupt, limits, memfd, process};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd as _;
@@ -26,6 +26,15 @@ pub struct Chain {
     pub ended: Vec<ExitStatus>,
     /// Parts that gave nothing, and why. Those of the record are in the record.
     pub missing: Vec<Missing>,
+}
+
+/// The processes that shall share a run of which `asked` were asked for: one where `ulimit -f` bounds what a process hands on.
+pub fn possible(asked: u32, tell: impl Fn(&str)) -> u32 {
+    if asked > 1 && limits::file_size_is_limited() {
+        tell("`ulimit -f` limits files, and so what a process hands to the next: one process measures");
+        return 1;
+    }
+    asked
 }
 
 /// Runs this program again for each of the parts, with the arguments that it was given. `tell` gets the name of each.

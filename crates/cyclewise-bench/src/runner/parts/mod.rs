@@ -13,7 +13,7 @@ mod figures;
 mod machines;
 
 pub use agree::{figures_between, verdict_of_runs};
-pub use chain::{Chain, run};
+pub use chain::{Chain, possible, run};
 
 use super::samples::Measurement;
 use crate::error::{Error, Result};
