@@ -70,10 +70,10 @@ fn add(n: &AtomicU64) -> u64 {
 }
 
 fn good(s: &mut Suite) {
-    let data: Vec<u64> = (0..256).collect();
+    let data: Vec<u64> = (0..16).collect();
     let sum = || black_box(&data).iter().sum::<u64>();
     s.group("sum")
-        .elements(256)
+        .elements(16)
         .bench("iter", sum)
         .bench("four-times", || sum() + sum() + sum() + sum());
     s.group("vec")
