@@ -96,7 +96,7 @@ impl Session {
     /// has two samples yet, but the parts that follow may.
     ///
     /// # Errors
-    /// As [`conclude`](runner::conclude).
+    /// As [`conclude()`](runner::conclude()).
     pub fn add(
         &mut self,
         heading: Heading<'_>,

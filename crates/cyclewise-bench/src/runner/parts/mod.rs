@@ -2,7 +2,7 @@
 //!
 //! A process draws its address layout, its pages and its hour once, and no number of samples shows another draw. So each process hands
 //! its samples, as they were taken, to the next. The last concludes: states of the neighbour, figures and paired tests are of all rounds,
-//! the medians and ratios of each process ([`Run`]) give the intervals between them, and a verdict stands if they agree on it ([`agree`]).
+//! the medians and ratios of each process ([`Run`]) give the intervals between them, and a verdict stands if they agree on it (`agree`).
 //!
 //! The parent process only waits. It starts the program with the arguments that it was given, and names the part in the environment:
 //! its number, how many there are, the parent, and two files in memory, whose descriptors are inherited.
