@@ -127,10 +127,11 @@ fn the_example_is_c_and_cplusplus_and_a_record_as_a_rust_programs() {
         assert_eq!(tested(&object), rows, "{compiler:?}");
     }
     let object = COMPILERS[0].object(&example, &["-O2"], &folder, "example.so");
-    let Some((ran, record)) = measured(&object, &[]) else {
+    let Some((ran, record)) = measured(&object, &["--runs", "2"]) else {
         return;
     };
     assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
+    assert_eq!(record.runs.len(), 2, "each process loads the object");
     let [sum, sort] = &record.experiments[..] else {
         panic!("{:?}", record.experiments.len())
     };
