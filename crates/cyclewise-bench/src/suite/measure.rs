@@ -82,13 +82,14 @@ fn measure(suite: &mut Suite, parts: &Named<'_>, rows: Vec<Row<'_>>) {
     if known.is_empty() {
         return;
     }
-    let crowds = ready.iter().any(|row| row.way == Way::Crowd);
-    let long = ready.iter().any(|row| row.long);
     let mut ways: Vec<Way> = ready.iter().map(|row| row.way).collect();
     row::align(&mut ways);
-    for (way, known) in ways.iter_mut().zip(&known) {
-        *way = suite.shared.first(&format!("{name}/{}", known.name), *way);
+    // All processes of a run measure alike, whatever the first calls of each took.
+    for ((row, way), known) in ready.iter_mut().zip(ways).zip(&known) {
+        (row.way, row.long) = suite.shared.first(&format!("{name}/{}", known.name), (way, row.long));
     }
+    let crowds = ready.iter().any(|row| row.way == Way::Crowd);
+    let long = ready.iter().any(|row| row.long);
     let compare = compared(&known, crowds);
     let panicked = Rc::new(RefCell::new(Vec::new()));
     let mut setup = SetupOf {
@@ -97,8 +98,7 @@ fn measure(suite: &mut Suite, parts: &Named<'_>, rows: Vec<Row<'_>>) {
         notes: notes(&ready, choice.allowed.len()),
         ..SetupOf::default()
     };
-    for ((row, way), known) in ready.into_iter().zip(ways).zip(&known) {
-        let row = Calibrated { way, ..row };
+    for (row, known) in ready.into_iter().zip(&known) {
         let names = [known.name.clone(), format!("{name}/{}", known.name)];
         let sampler = row::sampler(names, row, &mut suite.bench, &choice.allowed, Rc::clone(&panicked));
         setup.samplers.push(sampler);

@@ -44,8 +44,11 @@ const MOST_INPUTS: u64 = 256;
 /// Making the inputs of a batch may take this long.
 const MAKING: Duration = Duration::from_millis(2);
 
-/// The first calls, whose quickest is what a call takes: the first of all faults pages in.
+/// The first calls, whose quickest is what a call takes: the first of all faults pages in, and any may lose its CPU for milliseconds.
 const FIRST_CALLS: usize = 3;
+
+/// No further first call begins after this time: calls are long.
+const FIRST_TIME: Duration = Duration::from_millis(50);
 
 /// How long threads work for a sample.
 const CROWD_SPAN: Duration = Duration::from_millis(10);
@@ -140,13 +143,14 @@ pub(super) fn calibrate<'b>(
     };
     watch::row(name);
     let (mut call_ns, mut with_input_ns, mut waits) = (f64::INFINITY, f64::INFINITY, u64::MAX);
+    let first = Instant::now();
     for _ in 0..FIRST_CALLS {
         let (begun, waited) = (Instant::now(), usage::voluntary_switches());
         let ticks = watch::watched(|| caught(|| body.repeat(1)))?;
         waits = waits.min(usage::voluntary_switches() - waited);
         with_input_ns = with_input_ns.min(begun.elapsed().as_nanos() as f64);
         call_ns = call_ns.min(ticks as f64 * 1e9 / tsc_hz);
-        if call_ns > LONG_NS {
+        if first.elapsed() > FIRST_TIME {
             break;
         }
     }
