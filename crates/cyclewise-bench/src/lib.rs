@@ -34,6 +34,7 @@
 //! ```
 //!
 //! `cargo bench` prints a sentence for each group and then the tables; `cargo bench -- sum` measures what has `sum` in its name;
+//! `cargo bench --bench mine -- --against main` compares each function with that of a revision, in turns;
 //! `cargo test --benches` runs each body once; `cargo bench -- --help` lists the rest. `--json` writes a record, which the command
 //! `cyclewise` compares with others, draws, and finds outliers in.
 //!

@@ -141,6 +141,7 @@ fn ours(body: Body, tsc_hz: f64, seed: u64) -> f64 {
         tsc_hz,
         seed,
         parts: 1,
+        turns: None,
         progress: &Silent,
     };
     let budget = Budget {

@@ -76,6 +76,7 @@ fn measured(setup: &mut Setup) -> Result<Measurement> {
         tsc_hz: tick_rate(Duration::from_millis(5)),
         seed: 1,
         parts: 1,
+        turns: None,
         progress: &Silent,
     };
     runner.measure(HEADING, setup, budget)

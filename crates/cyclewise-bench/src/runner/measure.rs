@@ -14,6 +14,7 @@ use super::columns::{Columns, SPREAD};
 use super::guard::Guard;
 use super::samples::Measurement;
 use super::timer::Anchor;
+use super::turns::Turns;
 use super::{Budget, Guards, Heading, SetupOf, Shape};
 use crate::error::{Error, Result};
 use crate::record::{Missing, Unit};
@@ -50,6 +51,8 @@ pub struct Runner<'a> {
     pub seed: u64,
     /// The processes that share the budget.
     pub parts: u32,
+    /// Another program that measures the same rows, round by round in turn.
+    pub turns: Option<&'a Turns>,
     /// Receives the progress.
     pub progress: &'a dyn Progress,
 }
@@ -83,29 +86,33 @@ impl Runner<'_> {
         let budget = budget.part(self.parts);
         let mut columns = Columns::new(setup, alone);
         if alone {
-            spin(WARM_UP);
-            columns.warm_up()?;
+            self.in_turn(0, || {
+                spin(WARM_UP);
+                columns.warm_up()
+            })??;
         }
         let mut guard = Guard::new(heading.guards, self.tsc_hz, self.cpus);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         let begun = Instant::now();
-        let mut rounds = 0;
-        while rounds < budget.most && columns.any_left() && !is_late(begun.elapsed(), rounds, budget.time, self.parts) {
-            columns.round(&mut guard, &mut rng, alone.then_some(self.cpu))?;
+        let (mut rounds, mut is_met) = (0, false);
+        loop {
+            let late = is_late(begun.elapsed(), rounds, budget.time, self.parts);
+            let goes_on = !is_met && rounds < budget.most && columns.any_left() && !late && !interrupt::asked();
+            let other = self.turns.map_or(Ok(true), |turns| turns.exchange(&goes_on))?;
+            if !(goes_on && other) {
+                break;
+            }
+            let cpu = alone.then_some(self.cpu);
+            self.in_turn(rounds, || columns.round(&mut guard, &mut rng, cpu))??;
             rounds += 1;
             if let Some(error) = columns.first_error().filter(|_| rounds == 1 && first_error_ends) {
                 return Err(error.clone());
-            }
-            if interrupt::asked() {
-                break;
             }
             if rounds % LOOK_EVERY == 0 || !alone {
                 let time = begun.elapsed().as_secs_f64() / budget.time.as_secs_f64();
                 let share = time.max(rounds as f64 / budget.most as f64).min(1.0);
                 self.progress.step(share, &format!("{}: round {rounds}", heading.name));
-                if columns.are_met(budget, ticks) {
-                    break;
-                }
+                is_met = columns.are_met(budget, ticks);
             }
         }
         let interrupted = interrupt::asked();
@@ -123,6 +130,16 @@ impl Runner<'_> {
             target,
             ..measured
         })
+    }
+}
+
+impl Runner<'_> {
+    /// Runs `work` while the program that it takes turns with waits.
+    fn in_turn<T>(&self, turn: usize, work: impl FnOnce() -> T) -> Result<T> {
+        match self.turns {
+            Some(turns) => turns.in_turn(turn, work),
+            None => Ok(work()),
+        }
     }
 }
 

@@ -26,6 +26,7 @@ mod setup;
 mod slope;
 mod stolen;
 pub mod timer;
+pub mod turns;
 mod verdicts;
 
 pub use bench::Bench;

@@ -143,7 +143,7 @@ impl Session {
     /// It cannot be written.
     pub fn hand_on(self) -> Result<()> {
         let (so_far, part) = self.finish();
-        part.hand_on(&so_far)
+        part.hand_on(so_far)
     }
 
     fn finish(mut self) -> (SoFar, Part) {

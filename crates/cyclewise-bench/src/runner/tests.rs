@@ -76,6 +76,7 @@ fn measure(guards: Guards, setup: &mut Setup, seed: u64, budget: Budget) -> Resu
         tsc_hz,
         seed,
         parts: 1,
+        turns: None,
         progress: &Silent,
     };
     runner.measure(Heading { guards, ..HEADING }, setup, budget)

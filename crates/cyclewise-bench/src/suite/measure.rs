@@ -4,8 +4,9 @@ use super::Suite;
 use super::options::{Action, Options};
 use super::pin;
 use super::row::{self, Calibrated, Row, Way, Work};
-use crate::error::{Error, Status};
+use crate::error::{Error, Result, Status};
 use crate::record::{Experiment, Metric, Unit, Variant};
+use crate::runner::turns::Turns;
 use crate::runner::{Budget, Control, Guards, Heading, Mode, Runner, SetupOf};
 use crate::stats;
 use crate::sys::interrupt;
@@ -31,15 +32,22 @@ pub(super) struct Named<'p> {
 pub(super) fn group(suite: &mut Suite, parts: &Named<'_>, mut rows: Vec<Row<'_>>) {
     rows.retain(|row| suite.options.asks_for(&format!("{}/{}", parts.name, row.name)));
     suite.rows += rows.len();
+    let asked = rows.len();
     rows.retain(|row| !suite.shared.has_failed(parts.name, &row.name));
-    if rows.is_empty() {
+    // The other program may have rows that did not fail there, and has to hear of it.
+    if asked == 0 || rows.is_empty() && suite.turns.is_none() {
         return;
     }
     match suite.options.action {
         Action::List => rows
             .iter()
-            .for_each(|row| println!("{}/{}: benchmark", parts.name, row.name)),
+            .for_each(|row| suite.list(format!("{}/{}", parts.name, row.name))),
         Action::Test => rows.into_iter().for_each(|row| once(suite, parts.name, row)),
+        Action::Bench if suite.is_alone => {
+            suite
+                .shared
+                .miss(parts.name, None, "not begun: the two programs no longer take turns")
+        }
         Action::Bench if interrupt::asked() => suite.shared.miss(parts.name, None, "not begun before Ctrl-C"),
         Action::Bench => measure(suite, parts, rows),
     }
@@ -61,32 +69,49 @@ fn measure(suite: &mut Suite, parts: &Named<'_>, rows: Vec<Row<'_>>) {
     let (choice, tsc_hz) = (place.choice, place.tsc_hz);
     let name = parts.name;
     let (mut known, mut ready): (Vec<Known>, Vec<Calibrated<'_>>) = (Vec::new(), Vec::new());
-    for row in rows {
-        let full_name = format!("{name}/{}", row.name);
-        match row::calibrate(row.work, &full_name, &suite.bench, tsc_hz) {
-            Ok(calibrated) => {
-                known.push(Known {
-                    name: row.name,
-                    member: row.member,
-                    parameter: row.parameter,
-                    allocated: calibrated.allocated,
-                });
-                ready.push(calibrated);
-            }
-            Err(why) => {
-                suite.shared.miss(name, Some(&row.name), &why);
-                suite.fail(Error::check(format!("{full_name}: {why}")));
+    let calibrate = || {
+        for row in rows {
+            let full_name = format!("{name}/{}", row.name);
+            match row::calibrate(row.work, &full_name, &suite.bench, tsc_hz) {
+                Ok(calibrated) => {
+                    known.push(Known {
+                        name: row.name,
+                        member: row.member,
+                        parameter: row.parameter,
+                        allocated: calibrated.allocated,
+                    });
+                    ready.push(calibrated);
+                }
+                Err(why) => {
+                    suite.shared.miss(name, Some(&row.name), &why);
+                    suite.fail(Error::check(format!("{full_name}: {why}")));
+                }
             }
         }
-    }
-    if known.is_empty() {
-        return;
+    };
+    let turns = suite.turns.clone();
+    let turns = turns.as_deref();
+    match turns {
+        Some(turns) => {
+            if let Err(error) = turns.in_turn(0, calibrate) {
+                return suite.alone(name, error);
+            }
+        }
+        None => calibrate(),
     }
     let mut ways: Vec<Way> = ready.iter().map(|row| row.way).collect();
     row::align(&mut ways);
     // All processes of a run measure alike, whatever the first calls of each took.
     for ((row, way), known) in ready.iter_mut().zip(ways).zip(&known) {
         (row.way, row.long) = suite.shared.first(&format!("{name}/{}", known.name), (way, row.long));
+    }
+    if let Some(turns) = turns
+        && let Err(error) = agree(turns, name, &mut known, &mut ready)
+    {
+        return suite.alone(name, error);
+    }
+    if known.is_empty() {
+        return;
     }
     let crowds = ready.iter().any(|row| row.way == Way::Crowd);
     let long = ready.iter().any(|row| row.long);
@@ -117,6 +142,7 @@ fn measure(suite: &mut Suite, parts: &Named<'_>, rows: Vec<Row<'_>>) {
         tsc_hz,
         seed: place.seed,
         parts: place.parts,
+        turns,
         progress: &suite.bar,
     };
     let budget = budget(&suite.options, long, compare.len());
@@ -126,6 +152,11 @@ fn measure(suite: &mut Suite, parts: &Named<'_>, rows: Vec<Row<'_>>) {
         false => pin::pinned(&choice, pin::confine, |e| suite.warn_unpinned(e), work),
     };
     suite.bar.clear();
+    // Where one of two programs ends a group by an error, the other does not know it.
+    let error = done.as_ref().err().filter(|_| turns.is_some()).cloned();
+    if let Some(error) = error {
+        return suite.alone(name, error);
+    }
     let failed = |row: &str, why: &str| {
         let status = match panicked.borrow().iter().any(|p| p == row) {
             true => Status::CheckFailed,
@@ -170,6 +201,34 @@ fn measure(suite: &mut Suite, parts: &Named<'_>, rows: Vec<Row<'_>>) {
         }
         Err(error) => fail(error),
     }
+}
+
+/// Leaves the rows that both programs have ready, in the order of the first, which decides how they are sampled.
+fn agree(turns: &Turns, group: &str, known: &mut Vec<Known>, ready: &mut Vec<Calibrated<'_>>) -> Result<()> {
+    let own: Vec<(String, (Way, bool))> = known
+        .iter()
+        .zip(&*ready)
+        .map(|(known, row)| (known.name.clone(), (row.way, row.long)))
+        .collect();
+    let (of, other) = turns.exchange(&(group.to_string(), own.clone()))?;
+    if of != group {
+        return Err(Error::check(format!(
+            "the other program has the group {of} in its place"
+        )));
+    }
+    let decided = if turns.is_first() { &own } else { &other };
+    let both = |name: &str| own.iter().chain(&other).filter(|(row, _)| row == name).count() == 2;
+    let mut kept: Vec<(Known, Calibrated<'_>)> = Vec::new();
+    for (known, mut row) in known.drain(..).zip(ready.drain(..)) {
+        let first = decided.iter().find(|(name, _)| *name == known.name && both(name));
+        let alike = |way: Way| (way == Way::Crowd) == (row.way == Way::Crowd);
+        if let Some((_, (way, long))) = first.filter(|(_, (way, _))| alike(*way)) {
+            (row.way, row.long) = (*way, *long);
+            kept.push((known, row));
+        }
+    }
+    (*known, *ready) = kept.into_iter().unzip();
+    Ok(())
 }
 
 /// Each row with the first of the same parameter; of one function on several numbers of threads, with the first number.

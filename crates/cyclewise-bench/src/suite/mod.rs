@@ -1,5 +1,6 @@
 //! The harness: a user's own functions, measured as the lab measures its experiments.
 
+mod against;
 mod body;
 mod caught;
 mod compiled;
@@ -24,6 +25,7 @@ pub use options::HELP;
 use crate::error::Error;
 use crate::record::Estimator;
 use crate::runner::parts::{self, Part};
+use crate::runner::turns::Turns;
 use crate::runner::{Bench, CpuChoice, Session, tick_rate};
 use crate::sys::{allocations, crash, interrupt, procfs};
 use options::{Action, Options};
@@ -33,6 +35,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// The counter's rate is measured this long before the first sample; the record has the rate over the whole run.
@@ -53,6 +56,12 @@ pub struct Suite {
     /// What this process measures, until the session has it.
     part: Option<Part>,
     place: Option<Place>,
+    /// The other program of `--against`.
+    turns: Option<Rc<Turns>>,
+    /// The rows that were listed.
+    listed: Vec<String>,
+    /// Whether the other program is gone, so that nothing more is measured.
+    is_alone: bool,
     /// Whether it was told that no thread can be pinned.
     told_unpinned: std::cell::Cell<bool>,
 }
@@ -92,6 +101,26 @@ impl Suite {
     fn fail(&self, error: Error) {
         self.bar.clear();
         self.shared.fail(error);
+    }
+
+    fn list(&mut self, row: String) {
+        if self.part.is_none() {
+            println!("{row}: benchmark");
+        }
+        self.listed.push(row);
+    }
+
+    /// Ends the run of two programs: the other is gone, or no longer at the same place.
+    fn alone(&mut self, group: &str, error: Error) {
+        self.shared.miss(group, None, &error.message);
+        self.fail(Error {
+            message: format!("{group}: {error}"),
+            ..error
+        });
+        self.shared.end_run();
+        // Closed, it ends the other's waiting.
+        self.turns = None;
+        self.is_alone = true;
     }
 
     fn warn_unpinned(&self, error: &Error) {
@@ -149,7 +178,12 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, define: impl FnOnce(&m
         output::tell(&format!("cyclewise-bench: {error}"));
         error.status as u8
     };
-    let options = match Options::parse(arguments) {
+    let mut part = match Part::of_this_process() {
+        Ok(part) => part,
+        Err(error) => return refused(error),
+    };
+    let given = part.as_ref().and_then(Part::arguments);
+    let options = match Options::parse(given.unwrap_or_else(|| arguments.into_iter().collect())) {
         Ok(options) if options.help => {
             println!("{HELP}");
             return 0;
@@ -157,18 +191,21 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, define: impl FnOnce(&m
         Ok(options) => options,
         Err(error) => return refused(error),
     };
-    let part = match Part::of_this_process() {
-        Ok(part) => part,
-        Err(error) => return refused(error),
-    };
     if let Err(error) = output::check(&options) {
         return refused(error);
     }
     let measures = options.action == Action::Bench;
     let alone = |line: &str| output::tell(&format!("cyclewise-bench: {line}"));
+    if measures
+        && part.is_none()
+        && let Some(against) = &options.against
+    {
+        return processes::against(&options, against).unwrap_or_else(refused);
+    }
     if measures && part.is_none() && parts::possible(options.runs, alone) > 1 {
         return processes::parent(&options).unwrap_or_else(refused);
     }
+    let turns = part.as_mut().and_then(Part::take_turns).map(Rc::new);
     let shared = Shared::new(State {
         session: None,
         failures: Vec::new(),
@@ -189,6 +226,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, define: impl FnOnce(&m
         rows: 0,
         part,
         place: None,
+        turns,
+        listed: Vec::new(),
+        is_alone: false,
         told_unpinned: std::cell::Cell::new(false),
         options,
     };
@@ -205,6 +245,12 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, define: impl FnOnce(&m
         output::tell("cyclewise-bench: no row has a name that was asked for; --list shows them");
     }
     allocations::unlimited();
+    if suite.options.action == Action::List
+        && let Some(part) = suite.part.take()
+        && let Err(error) = part.answer(std::mem::take(&mut suite.listed))
+    {
+        suite.fail(error);
+    }
     shared.end()
 }
 

@@ -31,6 +31,10 @@ pub(super) struct Options {
     pub(super) mode: Mode,
     /// The processes that share the time.
     pub(super) runs: u32,
+    /// The executable or the revision that this program is compared with.
+    pub(super) against: Option<String>,
+    /// The share of its time beyond which a row that is slower fails the run.
+    pub(super) fail_on: Option<f64>,
     /// Time for a group, in place of the mode's.
     pub(super) time: Option<Duration>,
     pub(super) seed: u64,
@@ -68,6 +72,8 @@ Rows are called group/member, or group/member/parameter. With filters, those run
       --quick | --full      Less time, or more
       --time SECONDS        Time for each group
       --runs K              Divide the time over K processes, one after the other [5]
+      --against REV|PATH    Take turns with this program of another revision, or with an executable, and compare each row
+      --fail-on slower:N%   Exit with 1 if a row is slower than that of --against by more; with 3 if that cannot be told of one
       --cpu N               Pin to this CPU, not to the idlest
       --seed N              Seed of the order of rounds [1]
       --call-limit SECONDS  A call that takes longer ends the program [300]
@@ -138,6 +144,8 @@ impl Options {
                 "--memory-limit" => options.memory_limit = Some(number(&name, value()?)?),
                 "--cpu" => options.cpu = Some(number(&name, value()?)?),
                 "--runs" => options.runs = number::<NonZero<u32>>(&name, value()?)?.get(),
+                "--against" => options.against = Some(text_of(&name, value()?)?),
+                "--fail-on" => options.fail_on = Some(limit(&name, value()?)?),
                 "--seed" => options.seed = number(&name, value()?)?,
                 "--json" => options.json = Some(value()?.into()),
                 "--csv" => options.csv = Some(value()?.into()),
@@ -157,6 +165,11 @@ impl Options {
                 },
             }
         }
+        if options.fail_on.is_some() && options.against.is_none() {
+            return Err(Error::usage(
+                "--fail-on needs --against, which has the time that is compared with",
+            ));
+        }
         options.action = match (list, bench && !test) {
             (true, _) => Action::List,
             (_, true) => Action::Bench,
@@ -173,6 +186,34 @@ impl Options {
         };
         let asked = self.filters.is_empty() || self.filters.iter().any(is_it);
         asked && !self.only_ignored && !self.skip.iter().any(is_it)
+    }
+
+    /// The arguments that measure these rows on this CPU, or list those that are asked for.
+    pub(super) fn arguments(&self, rows: Option<&[String]>, cpu: u32) -> Vec<String> {
+        let mut line = vec!["--bench".to_string()];
+        match self.mode {
+            Mode::Quick => line.push("--quick".to_string()),
+            Mode::Normal => {}
+            Mode::Full => line.push("--full".to_string()),
+        }
+        line.extend(self.time.map(|time| format!("--time={}", time.as_secs_f64())));
+        line.extend(self.memory_limit.map(|bytes| format!("--memory-limit={bytes}")));
+        line.push(format!("--call-limit={}", self.call_limit.as_secs_f64()));
+        line.push(format!("--seed={}", self.seed));
+        line.push(format!("--cpu={cpu}"));
+        match rows {
+            Some(rows) => {
+                line.push("--exact".to_string());
+                line.extend(rows.iter().cloned());
+            }
+            None => {
+                line.push("--list".to_string());
+                line.extend(self.exact.then(|| "--exact".to_string()));
+                line.extend(self.skip.iter().map(|skip| format!("--skip={skip}")));
+                line.extend(self.filters.iter().cloned());
+            }
+        }
+        line
     }
 
     /// The files that are named, each with its option.
@@ -197,6 +238,16 @@ fn number<T: std::str::FromStr>(name: &str, value: OsString) -> Result<T> {
     let text = text_of(name, value)?;
     text.parse()
         .map_err(|_| Error::usage(format!("{name} {text}: not a number that it takes")).in_one_line())
+}
+
+fn limit(name: &str, value: OsString) -> Result<f64> {
+    let text = text_of(name, value)?;
+    let percent = text.strip_prefix("slower:").and_then(|rest| rest.strip_suffix('%'));
+    let percent = percent
+        .and_then(|p| p.parse::<f64>().ok())
+        .filter(|p| p.is_finite() && *p >= 0.0);
+    let wrong = || Error::usage(format!("{name} {text}: not a rule; write slower:2%")).in_one_line();
+    Ok(percent.ok_or_else(wrong)? / 100.0)
 }
 
 fn seconds(name: &str, value: OsString) -> Result<Duration> {

@@ -1,11 +1,14 @@
 //! The parent of the processes that measure: it starts them, and prints what they came to.
 
 use super::options::Options;
-use super::output;
 use super::state::{status, tell_too_few, written};
+use super::{against, output};
 use crate::error::{Error, Result, Status};
-use crate::runner::parts;
+use crate::record::{Record, Verdict};
+use crate::runner::parts::{self, Chain};
+use crate::runner::{CpuChoice, Ended, command_line};
 use crate::sys::interrupt;
+use std::path::Path;
 use std::process::ExitStatus;
 
 /// Measures in several processes, and prints and writes what they came to; the exit status.
@@ -16,24 +19,119 @@ pub(super) fn parent(options: &Options) -> Result<u8> {
     interrupt::listen();
     let chain = parts::run(options.runs, |_| {})?;
     let mut failures: Vec<Status> = chain.ended.iter().map(of_process).collect();
-    match chain.last {
-        Some(mut ended) => {
-            failures.extend(tell_too_few(&ended));
-            ended.record.seed = options.seed;
-            ended.record.missing.extend(chain.missing);
-            if let Err(error) = written(&ended.record, options) {
-                output::tell(&format!("cyclewise-bench: {error}"));
-                failures.push(error.status);
-            }
-        }
+    conclude(chain, options, &mut failures)?;
+    Ok(status(&failures))
+}
+
+/// Prints and writes the record, and checks what shall fail.
+fn conclude(chain: Chain, options: &Options, failures: &mut Vec<Status>) -> Result<Option<Status>> {
+    let Some(mut ended) = chain.last else {
         // A process that ended by itself has said why.
-        None if chain.ended.iter().all(|ended| ended.code().is_some()) => {}
-        None => {
-            let lines = chain.missing.iter().map(|m| format!("{}: {}", m.experiment, m.why));
-            return Err(Error::check(lines.collect::<Vec<_>>().join("; ")));
+        if chain.ended.iter().all(|ended| ended.code().is_some()) {
+            return Ok(None);
+        }
+        let lines = chain.missing.iter().map(|m| format!("{}: {}", m.experiment, m.why));
+        return Err(Error::check(lines.collect::<Vec<_>>().join("; ")));
+    };
+    failures.extend(tell_too_few(&ended));
+    ended.record.seed = options.seed;
+    ended.record.command = command_line();
+    ended.record.missing.extend(chain.missing);
+    if let Err(error) = written(&ended.record, options) {
+        output::tell(&format!("cyclewise-bench: {error}"));
+        failures.push(error.status);
+    }
+    Ok(options.fail_on.and_then(|share| beyond(&ended.record, share)))
+}
+
+/// Compares this program's rows with those of another, which takes turns with it; the exit status.
+///
+/// # Errors
+/// Exit 2: there is no other program, or no row in common.
+pub(super) fn against(options: &Options, what: &str) -> Result<u8> {
+    let other = against::find(what)?;
+    let own =
+        std::env::current_exe().map_err(|e| Error::system("the path of this program", &e, "is /proc mounted?"))?;
+    let cpu = CpuChoice::new(options.cpu)?.cpu;
+    let asked = options.arguments(None, cpu);
+    let rows = |program: &Path| {
+        let silent = || {
+            Error::check(format!(
+                "{} does not list its rows; its reason is above",
+                program.display()
+            ))
+        };
+        parts::rows_of(program, &asked)?.ok_or_else(silent)
+    };
+    let (mut common, theirs) = (rows(&own)?, rows(&other.path)?);
+    let only = |these: &[String], those: &[String]| these.iter().filter(|row| !those.contains(row)).count();
+    let (new, gone) = (only(&common, &theirs), only(&theirs, &common));
+    common.retain(|row| theirs.contains(row));
+    if common.is_empty() {
+        return Err(Error::usage(format!(
+            "no row that was asked for is in both programs; {what} has {} others",
+            theirs.len()
+        )));
+    }
+    if new + gone > 0 {
+        output::tell(&format!(
+            "cyclewise-bench: not compared, because one program has them: {new} rows here, {gone} of {what}"
+        ));
+    }
+    interrupt::listen();
+    let programs = [other.path.as_path(), own.as_path()];
+    let chain = parts::compare(
+        options.runs,
+        programs,
+        &options.arguments(Some(&common), cpu),
+        &other.name,
+    )?;
+    let mut failures: Vec<Status> = chain.ended.iter().map(of_process).collect();
+    if let Some(Ended { record, .. }) = chain.last.as_ref().filter(|ended| ended.record.experiments.is_empty()) {
+        let lines = record.missing.iter().map(|m| format!("{}: {}", m.experiment, m.why));
+        return Err(Error::unsupported(lines.collect::<Vec<_>>().join("; ")));
+    }
+    let limit = conclude(chain, options, &mut failures)?;
+    failures.extend(limit);
+    Ok(status(&failures))
+}
+
+/// Whether a row is slower than the limit allows, or may be.
+fn beyond(record: &Record, share: f64) -> Option<Status> {
+    let comparisons = record
+        .experiments
+        .iter()
+        .flat_map(|e| e.comparisons.iter().map(move |c| (e, c)));
+    let (mut slower, mut open, mut all) = (Vec::new(), 0, 0);
+    for (e, c) in comparisons {
+        let (ratio, ci95) = c.ratio_of();
+        // Of operations a second, fewer are slower.
+        let times = |ratio: f64| if e.unit.more_is_faster() { 1.0 / ratio } else { ratio };
+        let most = ci95
+            .map(|bound| bound.map_or(f64::INFINITY, times))
+            .into_iter()
+            .fold(0.0, f64::max);
+        all += 1;
+        if c.verdict == Verdict::Slower && times(ratio) > 1.0 + share {
+            slower.push(format!("{}/{} ({:.3})", e.name, c.a, times(ratio)));
+        } else if most > 1.0 + share && !matches!(c.verdict, Verdict::Faster | Verdict::Same | Verdict::Slower) {
+            open += 1;
         }
     }
-    Ok(status(&failures))
+    let percent = 100.0 * share;
+    if open > 0 {
+        output::tell(&format!(
+            "cyclewise-bench: {open} of {all} rows may be slower by more than {percent} %, or not; give it more --time"
+        ));
+    }
+    if slower.is_empty() {
+        return (open > 0).then_some(Status::Unsupported);
+    }
+    output::tell(&format!(
+        "cyclewise-bench: slower by more than {percent} %: {}",
+        slower.join(", ")
+    ));
+    Some(Status::CheckFailed)
 }
 
 /// What a process' exit status stands for.

@@ -24,6 +24,7 @@ pub mod procfs;
 pub mod signal;
 pub mod signal_mask;
 pub mod spawn;
+pub mod stdin;
 pub mod stdout;
 pub mod terminal;
 pub mod thread;

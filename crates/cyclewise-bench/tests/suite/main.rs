@@ -1,5 +1,6 @@
 //! Benchmark programs in processes of their own: what they measure, and what they do with bad input.
 
+mod against;
 mod bad;
 mod good;
 mod programs;
@@ -14,11 +15,16 @@ static COUNTED: cyclewise_bench::Allocations = cyclewise_bench::Allocations;
 
 const PROGRAM: &str = "CYCLEWISE_SUITE_PROGRAM";
 const ARGUMENTS: &str = "CYCLEWISE_SUITE_ARGUMENTS";
+/// Which program a copy of this executable is that is called `base`.
+const BASE: &str = "CYCLEWISE_SUITE_BASE";
 
 /// In a child, the benchmark program of that name with the arguments that follow, one a line; nothing elsewhere.
 #[test]
 fn program() {
-    let Ok(name) = std::env::var(PROGRAM) else { return };
+    let is_base = std::env::current_exe().is_ok_and(|path| path.ends_with("base"));
+    let Ok(name) = std::env::var(if is_base { BASE } else { PROGRAM }) else {
+        return;
+    };
     let arguments = std::env::var(ARGUMENTS).unwrap_or_default();
     let arguments = arguments.lines().map(std::ffi::OsString::from);
     let status = cyclewise_bench::suite::run(arguments, programs::find(&name));

@@ -36,6 +36,25 @@ pub(crate) fn find(name: &str) -> fn(&mut Suite) {
                 std::process::abort();
             }
         },
+        "work" => |s| work(s, 20, "only-here"),
+        "half-the-work" => |s| work(s, 10, "only-there"),
+        "dies" => |s| {
+            let is_second = std::env::var("CYCLEWISE_PART").is_ok_and(|part| part.starts_with("1 "));
+            s.group("work").bench("same", || {
+                if is_second {
+                    std::process::abort();
+                }
+                black_box(1)
+            });
+        },
+        "other-order" => |s| {
+            one(s, "second");
+            one(s, "first");
+        },
+        "two-groups" => |s| {
+            one(s, "first");
+            one(s, "second");
+        },
         "nothing" => |s| {
             s.group("nothing").bench("empty", || ()).bench("also-empty", || ());
         },
@@ -63,6 +82,15 @@ pub(crate) fn find(name: &str) -> fn(&mut Suite) {
 
 fn one(s: &mut Suite, group: &str) {
     s.group(group).bench("good", || black_box(1u64) + 1);
+}
+
+/// Two rows that every program has, of which one does so much, and a row of its own.
+fn work(s: &mut Suite, much: u64, own: &str) {
+    let sum = |n: u64| (0..n).map(black_box).sum::<u64>();
+    s.group("work")
+        .bench("same", || sum(10))
+        .bench("changed", || sum(much))
+        .bench(own, || sum(10));
 }
 
 fn add(n: &AtomicU64) -> u64 {

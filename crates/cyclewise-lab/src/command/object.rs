@@ -14,8 +14,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// What the harness has for programs of Rust alone: an allocator that counts, and what cargo passes.
-const NOT_HERE: [&str; 2] = ["--memory-limit", "--bench"];
+/// What the harness has for programs of Rust alone: an allocator that counts, what cargo passes, and other builds by cargo.
+const NOT_HERE: [&str; 4] = ["--memory-limit", "--bench", "--against", "--fail-on"];
 
 /// Runs the benchmarks, if the command line (with this program's name) is `run` with an object; `None` if it is not.
 pub(super) fn start(words: impl Iterator<Item = OsString>) -> Option<ExitCode> {

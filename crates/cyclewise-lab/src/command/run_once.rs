@@ -38,6 +38,7 @@ pub(super) fn measure(args: &RunArgs, chosen: &[&Definition], part: Part) -> Res
             tsc_hz,
             seed,
             parts,
+            turns: None,
             progress: &reporter,
         };
         let left: Vec<Guards> = chosen[i..].iter().map(|d| d.guards).collect();

@@ -41,6 +41,7 @@ pub(super) fn time(args: &TimeArgs) -> Result<()> {
         tsc_hz: runner::tick_rate(Duration::from_millis(20)),
         seed: args.common.seed,
         parts: 1,
+        turns: None,
         progress: &reporter,
     };
     let measured = runner.measure(HEADING, &mut setup, Budget::runs(args.runs as usize))?;

@@ -63,6 +63,7 @@ fn verify_lab(cpu: Option<u32>, reporter: &Reporter, time: Duration) -> Result<V
             tsc_hz,
             seed: 1,
             parts: 1,
+            turns: None,
             progress: reporter,
         };
         lab::verify(&runner, time)

@@ -2,7 +2,7 @@
 //!
 //! A terminal's Ctrl-C reaches the parent alone, which asks the part in progress to end; its rounds and the parts before it are kept.
 
-use super::{Named, SoFar, VARIABLE, read};
+use super::{Handed, Named, Side, SoFar, VARIABLE, read};
 use crate::error::{Error, Result};
 use crate::record::Missing;
 use crate::runner::Ended;
@@ -11,6 +11,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -61,26 +62,29 @@ pub fn run(parts: u32, tell: impl Fn(&str)) -> Result<Chain> {
         }
         tell(&name);
         let written = file()?;
-        let status = one(Named {
+        let named = Named {
             index,
             of: parts,
             parent: std::process::id(),
             earlier: handed.as_raw_fd(),
             written: written.as_raw_fd(),
-        })?;
+            side: Side::Alone,
+        };
+        let program = std::env::current_exe().map_err(|e| failed(&e))?;
+        let status = end([&mut start(&program, named, Stdio::null())?])?[0];
         if !status.success() {
             chain.ended.push(status);
         }
         match read(written.try_clone().map_err(|e| failed(&e))?) {
-            Ok(Some(next)) => {
+            Ok(Some(Handed { so_far: Some(next), .. })) => {
                 missing.push((name, next.record.missing.clone()));
                 (handed, so_far) = (written, Some(next));
             }
-            Ok(None) if interrupt::asked() => chain
+            Ok(_) if interrupt::asked() => chain
                 .missing
                 .push(lacks(&name, "ended by Ctrl-C before its first result")),
             // What ended it would end the next.
-            Ok(None) => {
+            Ok(_) => {
                 chain
                     .missing
                     .push(lacks(&name, &format!("gave no record ({status}); its reason is above")));
@@ -99,18 +103,18 @@ pub fn run(parts: u32, tell: impl Fn(&str)) -> Result<Chain> {
     Ok(chain)
 }
 
-fn failed(e: &io::Error) -> Error {
+pub(super) fn failed(e: &io::Error) -> Error {
     Error {
         possible: true,
         ..Error::system("starting this program again", e, "raise `ulimit -u`, or give --runs 1")
     }
 }
 
-fn file() -> Result<File> {
+pub(super) fn file() -> Result<File> {
     memfd::inherited(c"cyclewise-run").map_err(|e| failed(&e))
 }
 
-fn lacks(part: &str, why: &str) -> Missing {
+pub(super) fn lacks(part: &str, why: &str) -> Missing {
     Missing {
         experiment: part.to_string(),
         variant: None,
@@ -119,33 +123,35 @@ fn lacks(part: &str, why: &str) -> Missing {
     }
 }
 
-/// One part in a process of its own.
-fn one(named: Named) -> Result<ExitStatus> {
-    let program = std::env::current_exe().map_err(|e| failed(&e))?;
+/// Starts a part, with the arguments that this program was given.
+pub(super) fn start(program: &Path, named: Named, stdin: Stdio) -> Result<Child> {
     let mut command = Command::new(program);
     command
         .args(std::env::args_os().skip(1))
         .env(VARIABLE, named.text())
-        .stdin(Stdio::null())
+        .stdin(stdin)
         // A terminal's Ctrl-C reaches this process only, which passes it on once: a second would lose the part.
         .process_group(0);
     // What the program itself prints is printed once.
-    if named.index > 0 {
+    if named.index > 0 || named.side == Side::First {
         command.stdout(Stdio::null());
     }
-    let mut child = command.spawn().map_err(|e| failed(&e))?;
-    end(&mut child).map_err(|e| failed(&e))
+    command.spawn().map_err(|e| failed(&e))
 }
 
-/// Waits for the end of `child`; passes a Ctrl-C on to it.
-fn end(child: &mut Child) -> io::Result<ExitStatus> {
+/// Waits for the end of all; passes a Ctrl-C on to them.
+pub(super) fn end<const N: usize>(mut children: [&mut Child; N]) -> Result<[ExitStatus; N]> {
     let mut told = false;
     loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status);
+        let mut ended = [None; N];
+        for (child, ended) in children.iter_mut().zip(&mut ended) {
+            *ended = child.try_wait().map_err(|e| failed(&e))?;
+        }
+        if ended.iter().all(Option::is_some) {
+            return Ok(ended.map(Option::unwrap_or_default));
         }
         if interrupt::asked() && !told {
-            process::interrupt(child);
+            children.iter().for_each(|child| process::interrupt(child));
             told = true;
         }
         std::thread::sleep(LOOK_EVERY);
@@ -153,7 +159,7 @@ fn end(child: &mut Child) -> io::Result<ExitStatus> {
 }
 
 /// What is missing of the parts: once if every part lacks it, with the part's name elsewhere.
-fn of_parts(parts: &[(String, Vec<Missing>)]) -> Vec<Missing> {
+pub(super) fn of_parts(parts: &[(String, Vec<Missing>)]) -> Vec<Missing> {
     let same = |a: &Missing, b: &Missing| a.experiment == b.experiment && a.variant == b.variant;
     let mut all: Vec<Missing> = Vec::new();
     for (name, missing) in parts {

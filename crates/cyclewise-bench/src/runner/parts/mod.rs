@@ -11,17 +11,21 @@ mod agree;
 mod chain;
 mod figures;
 mod machines;
+mod pair;
 
 pub use agree::{figures_between, verdict_of_runs};
 pub use chain::{Chain, possible, run};
+pub use pair::{compare, rows_of};
 
 use super::samples::Measurement;
+use super::turns::Turns;
 use crate::error::{Error, Result};
 use crate::record::{Missing, Record, Run};
-use crate::sys::{memfd, process};
+use crate::sys::{memfd, process, stdin};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, Write as _};
 
@@ -47,6 +51,16 @@ pub(super) struct SoFar {
     pub(super) ended: bool,
 }
 
+/// What a parent process hands to a part, and the part back.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Handed {
+    /// In place of the command line's.
+    arguments: Option<Vec<String>>,
+    so_far: Option<SoFar>,
+    /// The answer of a part that was asked for its rows.
+    rows: Option<Vec<String>>,
+}
+
 /// The part of a run that this process measures.
 #[derive(Debug)]
 pub struct Part {
@@ -55,6 +69,8 @@ pub struct Part {
     /// How many there are.
     pub of: u32,
     pub(super) earlier: Option<SoFar>,
+    arguments: Option<Vec<String>>,
+    turns: Option<Turns>,
     /// Where what there is so far is written; `None` for the only part of a run.
     written: Option<File>,
 }
@@ -66,6 +82,8 @@ impl Part {
             index: 0,
             of: 1,
             earlier: None,
+            arguments: None,
+            turns: None,
             written: None,
         }
     }
@@ -79,12 +97,45 @@ impl Part {
             return Ok(None);
         };
         process::die_with_parent(named.parent);
+        let Handed { arguments, so_far, .. } = read(earlier)?.unwrap_or_default();
+        let turns = match named.side {
+            Side::Alone => None,
+            side => {
+                let socket = stdin::take_socket().map_err(|e| not_read(&e.to_string()))?;
+                Some(Turns::new(socket, side == Side::First))
+            }
+        };
         Ok(Some(Self {
             index: named.index,
             of: named.of,
-            earlier: read(earlier)?,
+            earlier: so_far,
+            arguments,
+            turns,
             written: Some(written),
         }))
+    }
+
+    /// The arguments in place of the command line's.
+    pub fn arguments(&self) -> Option<Vec<OsString>> {
+        let arguments = self.arguments.as_ref()?.iter();
+        Some(arguments.map(OsString::from).collect())
+    }
+
+    /// The other program, if this one takes turns with one.
+    pub fn take_turns(&mut self) -> Option<Turns> {
+        self.turns.take()
+    }
+
+    /// Hands back the rows that the parent process asked for.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub fn answer(self, rows: Vec<String>) -> Result<()> {
+        let handed = Handed {
+            rows: Some(rows),
+            ..Handed::default()
+        };
+        self.write(&handed)
     }
 
     /// Whether a parent process concludes the run.
@@ -109,12 +160,21 @@ impl Part {
     }
 
     /// Hands on what there is so far.
-    pub(super) fn hand_on(self, so_far: &SoFar) -> Result<()> {
+    pub(super) fn hand_on(mut self, so_far: SoFar) -> Result<()> {
+        let handed = Handed {
+            arguments: self.arguments.take(),
+            so_far: Some(so_far),
+            rows: None,
+        };
+        self.write(&handed)
+    }
+
+    fn write(self, handed: &Handed) -> Result<()> {
         let Some(mut written) = self.written else {
             return Ok(());
         };
         let failed = |why: &str| Error::check(format!("part {} of {}: {why}", self.index + 1, self.of));
-        let text = serde_json::to_vec(so_far).map_err(|e| failed(&e.to_string()))?;
+        let text = serde_json::to_vec(handed).map_err(|e| failed(&e.to_string()))?;
         written.write_all(&text).map_err(|e| failed(&e.to_string()))
     }
 }
@@ -126,18 +186,30 @@ fn named() -> Option<(Named, File, File)> {
 }
 
 /// Reads a file in memory; `None` if nothing was written to it.
-fn read(mut file: File) -> Result<Option<SoFar>> {
-    let failed = |why: &str| Error::check(format!("the earlier parts of this run: {why}"));
+fn read(mut file: File) -> Result<Option<Handed>> {
     let mut text = Vec::new();
     file.rewind()
         .and_then(|()| file.read_to_end(&mut text))
-        .map_err(|e| failed(&e.to_string()))?;
+        .map_err(|e| not_read(&e.to_string()))?;
     if text.is_empty() {
         return Ok(None);
     }
     serde_json::from_slice(&text)
         .map(Some)
-        .map_err(|e| failed(&e.to_string()))
+        .map_err(|e| not_read(&e.to_string()))
+}
+
+fn not_read(why: &str) -> Error {
+    Error::check(format!("the earlier parts of this run: {why}"))
+}
+
+/// Whether a part takes turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Alone,
+    /// With a second one.
+    First,
+    Second,
 }
 
 /// What the variable says.
@@ -148,6 +220,7 @@ struct Named {
     parent: u32,
     earlier: i32,
     written: i32,
+    side: Side,
 }
 
 impl Named {
@@ -158,8 +231,9 @@ impl Named {
             parent,
             earlier,
             written,
+            side,
         } = self;
-        format!("{index} {of} {parent} {earlier} {written}")
+        format!("{index} {of} {parent} {earlier} {written} {}", side as u8)
     }
 
     fn read(text: &str) -> Option<Self> {
@@ -170,6 +244,12 @@ impl Named {
             parent: words.next()?.parse().ok()?,
             earlier: words.next()?.parse().ok()?,
             written: words.next()?.parse().ok()?,
+            side: match words.next()? {
+                "0" => Side::Alone,
+                "1" => Side::First,
+                "2" => Side::Second,
+                _ => return None,
+            },
         };
         (words.next().is_none() && named.index < named.of).then_some(named)
     }
@@ -227,9 +307,17 @@ mod tests {
             parent: 77,
             earlier: 5,
             written: 6,
+            side: Side::Second,
         };
         assert_eq!(Named::read(&named.text()), Some(named));
-        for wrong in ["", "1 3 77 5", "3 3 77 5 6", "1 3 77 5 6 7", "1 3 77 5 x"] {
+        for wrong in [
+            "",
+            "1 3 77 5 6",
+            "3 3 77 5 6 0",
+            "1 3 77 5 6 3",
+            "1 3 77 5 x 0",
+            "1 3 77 5 6 0 0",
+        ] {
             assert_eq!(Named::read(wrong), None, "{wrong}");
         }
     }

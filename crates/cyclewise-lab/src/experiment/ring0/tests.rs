@@ -97,6 +97,7 @@ fn rows_are_sampled_concluded_and_labelled() {
             tsc_hz: tick_rate(Duration::from_millis(10)),
             seed: 1,
             parts: 1,
+            turns: None,
             progress: &Quiet,
         };
         let budget = Budget {

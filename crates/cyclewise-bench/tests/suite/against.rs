@@ -1,0 +1,132 @@
+//! Two programs that take turns.
+
+use super::{BASE, Ran, command};
+use cyclewise_bench::record::{self, Record, Verdict};
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+/// A copy of this program, which is the benchmark program that [`BASE`] names.
+fn base(folder: &TempDir) -> PathBuf {
+    let path = folder.path().join("base");
+    std::fs::copy(std::env::current_exe().unwrap(), &path).unwrap();
+    path
+}
+
+/// Compares the program with the base of this name. `None`, with the reason printed, where this machine leaves too few samples.
+fn compared(program: &str, base_program: &str, arguments: &[&str]) -> Option<(Ran, Option<Record>)> {
+    let folder = tempfile::tempdir().unwrap();
+    let base = base(&folder).display().to_string();
+    let file = folder.path().join("record.json");
+    let json = file.display().to_string();
+    let line = [
+        "--bench",
+        "--time",
+        "1",
+        "--runs",
+        "3",
+        "--against",
+        &base,
+        "--json",
+        &json,
+    ];
+    let mut command = command(program, &[&line, arguments].concat());
+    let ran = Ran::of(command.env(BASE, base_program).output().unwrap());
+    if ran.stderr.contains("samples were usable") {
+        println!("skipped: this machine is too busy to measure");
+        return None;
+    }
+    Some((ran, record::load(&file).ok()))
+}
+
+#[test]
+fn each_row_is_compared_with_that_of_the_other_program() {
+    let Some((ran, record)) = compared("work", "half-the-work", &[]) else {
+        return;
+    };
+    let record = record.unwrap_or_else(|| panic!("{}", ran.stderr));
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    assert_eq!(record.runs.len(), 3);
+    let e = &record.experiments[0];
+    let names: Vec<(&str, &str)> = e.comparisons.iter().map(|c| (&*c.a, &*c.b)).collect();
+    assert_eq!(names, [("same", "same@base"), ("changed", "changed@base")]);
+    let changed = &e.comparisons[1];
+    assert!(
+        changed.verdict != Verdict::Faster && changed.ratio_of().0 > 1.2,
+        "{changed:?}"
+    );
+    assert!(changed.between.is_some(), "of three pairs of processes");
+    // Half and twice the work, and nothing else: the twin of the row that changed.
+    let same = e.comparisons[0].ratio_of().0;
+    assert!((0.8..1.2).contains(&same), "{same}");
+    let line = ran.line("not compared");
+    assert!(line.contains("1 rows here, 1 of "), "{line}");
+    assert!(ran.stdout.contains("changed@base"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_row_that_is_slower_by_more_fails_and_one_that_cannot_be_told_has_another_status() {
+    let Some((ran, _)) = compared("work", "half-the-work", &["--fail-on", "slower:20%"]) else {
+        return;
+    };
+    match ran.status {
+        Some(1) => assert!(
+            ran.line("slower by more than 20 %: ").contains("work/changed"),
+            "{}",
+            ran.stderr
+        ),
+        Some(3) => assert!(ran.line("may be slower").contains("of 2 rows"), "{}", ran.stderr),
+        other => panic!("{other:?}: {}", ran.stderr),
+    }
+    // The twin: slower by less than is allowed.
+    let Some((ran, _)) = compared("work", "half-the-work", &["--fail-on", "slower:900%"]) else {
+        return;
+    };
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+}
+
+#[test]
+fn a_program_that_dies_is_told_and_nobody_waits_for_it() {
+    let Some((ran, record)) = compared("work", "dies", &[]) else {
+        return;
+    };
+    assert_eq!(ran.status, Some(1), "{}", ran.stderr);
+    ran.line("the program that it takes turns with ended");
+    // The pair of processes before it is kept.
+    let record = record.unwrap_or_else(|| panic!("{}", ran.stderr));
+    assert_eq!((record.runs.len(), record.experiments.len()), (1, 1));
+    let missing = record.missing.last().unwrap();
+    assert!(
+        missing.experiment == "processes 2 of 3" && missing.why.contains("SIGABRT"),
+        "{missing:?}"
+    );
+}
+
+#[test]
+fn groups_in_another_order_are_no_pairs() {
+    let Some((ran, _)) = compared("two-groups", "other-order", &[]) else {
+        return;
+    };
+    assert_eq!(ran.status, Some(1), "{}", ran.stderr);
+    assert!(ran.stderr.contains("has the group"), "{}", ran.stderr);
+}
+
+#[test]
+fn what_is_no_program_of_this_harness_is_refused() {
+    let refused = |arguments: &[&str], part: &str| {
+        let ran = Ran::of(command("work", arguments).output().unwrap());
+        assert_eq!(ran.status, Some(2), "{}", ran.stderr);
+        ran.line(part);
+    };
+    refused(&["--bench", "--against", "/bin/sh"], "no benchmark of this version");
+    refused(&["--bench", "--fail-on", "slower:2%"], "--fail-on needs --against");
+    refused(
+        &["--bench", "--against", "/bin/sh", "--fail-on", "2%"],
+        "write slower:2%",
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let base = base(&folder).display().to_string();
+    let mut nothing = command("work", &["--bench", "--against", &base, "nothing-like-it"]);
+    let ran = Ran::of(nothing.env(BASE, "work").output().unwrap());
+    assert_eq!(ran.status, Some(2));
+    ran.line("no row that was asked for is in both");
+}
