@@ -130,6 +130,7 @@ impl Options {
                 value.ok_or_else(|| Error::usage(format!("{name} needs a value; --help lists the options")))
             };
             match name.as_str() {
+                "--" => options.filters.extend(names(arguments.by_ref())?),
                 "--bench" => bench = true,
                 "--test" => test = true,
                 "--list" => list = true,
@@ -203,13 +204,14 @@ impl Options {
         line.push(format!("--cpu={cpu}"));
         match rows {
             Some(rows) => {
-                line.push("--exact".to_string());
+                line.extend(["--exact", "--"].map(str::to_string));
                 line.extend(rows.iter().cloned());
             }
             None => {
                 line.push("--list".to_string());
                 line.extend(self.exact.then(|| "--exact".to_string()));
                 line.extend(self.skip.iter().map(|skip| format!("--skip={skip}")));
+                line.push("--".to_string());
                 line.extend(self.filters.iter().cloned());
             }
         }
@@ -226,6 +228,11 @@ impl Options {
             ("--html", &self.html),
         ]
     }
+}
+
+/// The names behind `--`, whatever they begin with.
+fn names(rest: impl Iterator<Item = OsString>) -> Result<Vec<String>> {
+    rest.map(|name| text_of("a name", name)).collect()
 }
 
 fn text_of(name: &str, value: OsString) -> Result<String> {
@@ -324,5 +331,56 @@ mod tests {
             (Some(Duration::from_millis(500)), Some(4096))
         );
         assert_eq!(options.seed, 7);
+    }
+
+    #[test]
+    fn the_arguments_of_the_processes_that_measure_mean_the_same() {
+        let line = "--bench --full --time 0.5 --seed 7 --call-limit 9 --memory-limit 1000 --skip x --exact -- -a b";
+        let options = parsed(line).unwrap();
+        assert_eq!(options.filters, ["-a", "b"]);
+        let again = |rows: Option<&[String]>| {
+            let line = options.arguments(rows, 3);
+            Options::parse(line.into_iter().map(OsString::from)).unwrap()
+        };
+        let listed = again(None);
+        assert_eq!(listed.action, Action::List);
+        assert_eq!(
+            (listed.exact, &listed.skip, &listed.filters),
+            (true, &options.skip, &options.filters)
+        );
+        let measured = again(Some(&["-a/b".to_string()]));
+        assert_eq!(
+            (measured.action, measured.exact, &measured.filters[..]),
+            (Action::Bench, true, &["-a/b".to_string()][..])
+        );
+        for o in [&listed, &measured] {
+            assert_eq!(
+                (o.mode, o.time, o.seed, o.cpu),
+                (options.mode, options.time, 7, Some(3))
+            );
+            assert_eq!(
+                (o.call_limit, o.memory_limit),
+                (options.call_limit, options.memory_limit)
+            );
+        }
+    }
+
+    #[test]
+    fn a_limit_is_a_share_of_the_time_of_another_build() {
+        let options = parsed("--bench --against main --fail-on slower:2.5%").unwrap();
+        assert_eq!(
+            (options.fail_on, options.against.as_deref()),
+            (Some(0.025), Some("main"))
+        );
+        assert!(
+            parsed("--bench --fail-on slower:2%")
+                .unwrap_err()
+                .message
+                .contains("--against")
+        );
+        for wrong in ["2%", "slower:2", "slower:x%", "slower:-1%", "slower:inf%"] {
+            let error = parsed(&format!("--bench --against main --fail-on {wrong}")).unwrap_err();
+            assert!(error.message.contains("write slower:2%"), "{wrong}: {error}");
+        }
     }
 }

@@ -132,8 +132,9 @@ pub(super) fn start(program: &Path, named: Named, stdin: Stdio) -> Result<Child>
         .stdin(stdin)
         // A terminal's Ctrl-C reaches this process only, which passes it on once: a second would lose the part.
         .process_group(0);
-    // What the program itself prints is printed once.
-    if named.index > 0 || named.side == Side::First {
+    // What the program itself prints is printed once, and not by one that is asked for its rows.
+    let is_asked = named.of == 1 && named.side == Side::Alone;
+    if named.index > 0 || named.side == Side::First || is_asked {
         command.stdout(Stdio::null());
     }
     command.spawn().map_err(|e| failed(&e))
