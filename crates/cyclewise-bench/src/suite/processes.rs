@@ -6,7 +6,7 @@ use super::{against, output};
 use crate::error::{Error, Result, Status};
 use crate::record::{Record, Verdict};
 use crate::runner::parts::{self, Chain};
-use crate::runner::{CpuChoice, Ended, command_line};
+use crate::runner::{CpuChoice, command_line};
 use crate::sys::interrupt;
 use std::path::Path;
 use std::process::ExitStatus;
@@ -87,9 +87,18 @@ pub(super) fn against(options: &Options, what: &str) -> Result<u8> {
         &other.name,
     )?;
     let mut failures: Vec<Status> = chain.ended.iter().map(of_process).collect();
-    if let Some(Ended { record, .. }) = chain.last.as_ref().filter(|ended| ended.record.experiments.is_empty()) {
-        let lines = record.missing.iter().map(|m| format!("{}: {}", m.experiment, m.why));
-        return Err(Error::unsupported(lines.collect::<Vec<_>>().join("; ")));
+    if let Some(ended) = chain.last.as_ref().filter(|ended| ended.record.experiments.is_empty()) {
+        failures.extend(tell_too_few(ended));
+        // What failed was told by who failed.
+        if failures.is_empty() {
+            let lines = ended
+                .record
+                .missing
+                .iter()
+                .map(|m| format!("{}: {}", m.experiment, m.why));
+            return Err(Error::unsupported(lines.collect::<Vec<_>>().join("; ")));
+        }
+        return Ok(status(&failures));
     }
     let limit = conclude(chain, options, &mut failures)?;
     failures.extend(limit);

@@ -135,6 +135,10 @@ fn joined(mut base: SoFar, mut new: SoFar, name: &str, missing: Vec<Missing>) ->
             Err(error) => record.missing.push(lacks(&e.name, &error.message)),
         }
     }
+    // Groups that came to no experiment yet.
+    for (name, measured) in &new.measured {
+        too_few.extend(measured.too_few(name));
+    }
     give_verdicts(&mut record);
     for e in &mut record.experiments {
         figures_between(e, &record.runs);
