@@ -208,12 +208,12 @@ fn a_failure_is_told_once() {
     assert_eq!(said.matches("cannot make its file").count(), 1, "{said}");
 }
 
-/// The first experiment is done when the second reports progress.
+/// The first experiment is done when the second reports progress: of one process, which measures them in this order.
 #[test]
 fn an_interrupted_run_writes_what_it_has() {
     let folder = Folder::new();
     let json = folder.name("r.json");
-    let mut run = command(&["run", "null-syscall", "popf", "--quick", "--json", &json])
+    let mut run = command(&["run", "null-syscall", "popf", "--quick", "--runs", "1", "--json", &json])
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
