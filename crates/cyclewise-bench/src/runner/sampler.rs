@@ -53,15 +53,27 @@ pub struct Sample {
     #[serde(deserialize_with = "number_or_nan")]
     pub value: f64,
     /// Other quantities of the same run. The same names in the same order in every sample.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "metrics_or_nan")]
     pub metrics: Metrics,
     /// Ticks of the loops of U, 2U and 4U copies, each the median of its batches; `None` if the sample is not a slope.
     pub batches: Option<[u64; 3]>,
     /// Ticks per iteration of the probe beside each batch, in the order of time; empty without a probe.
+    #[serde(deserialize_with = "numbers_or_nan")]
     pub probes: Vec<f64>,
     /// The share of the sample's CPU time that the hypervisor took, of all CPUs that it may use; `None` if unknown.
     /// The runner sets it for samples that use the whole machine.
     pub stolen: Option<f64>,
+}
+
+fn metrics_or_nan<'de, D: serde::Deserializer<'de>>(from: D) -> std::result::Result<Metrics, D::Error> {
+    let all = Vec::<(Cow<'static, str>, Cow<'static, str>, Option<f64>)>::deserialize(from)?;
+    let metric = |(name, unit, value): (_, _, Option<f64>)| (name, unit, value.unwrap_or(f64::NAN));
+    Ok(all.into_iter().map(metric).collect())
+}
+
+fn numbers_or_nan<'de, D: serde::Deserializer<'de>>(from: D) -> std::result::Result<Vec<f64>, D::Error> {
+    let all = Vec::<Option<f64>>::deserialize(from)?;
+    Ok(all.into_iter().map(|x| x.unwrap_or(f64::NAN)).collect())
 }
 
 /// What JSON has no number for is written as null.

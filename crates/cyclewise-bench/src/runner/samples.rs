@@ -175,7 +175,8 @@ pub struct Measurement {
     pub add_chain: Option<VariantSamples>,
     /// Variants that did not reach the budget's precision: name, precision reached.
     pub imprecise: Vec<(String, Option<f64>)>,
-    /// The requested precision.
+    /// The requested precision; infinite if none was.
+    #[serde(deserialize_with = "number_or_infinite")]
     pub target: f64,
     /// Variants that were left out, or dropped out (they keep the rounds before that).
     pub missing: Vec<Missing>,
@@ -183,6 +184,11 @@ pub struct Measurement {
     pub interrupted: bool,
     /// Where the rounds of each process begin: the number of the process, and the round.
     pub parts: Vec<(u32, usize)>,
+}
+
+/// What JSON has no number for is written as null.
+fn number_or_infinite<'de, D: serde::Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or(f64::INFINITY))
 }
 
 impl Measurement {
@@ -362,16 +368,26 @@ mod tests {
         let mut column = three();
         column.push(
             Sample {
-                metrics: super::super::metrics([("user", "s", 0.5)]),
+                metrics: super::super::metrics([("user", "s", f64::NAN)]),
+                probes: vec![f64::NAN],
                 ..Sample::new(f64::NAN)
             },
             Some(Rejection::Clock),
         );
-        let text = serde_json::to_string(&column).unwrap();
-        let read: VariantSamples = serde_json::from_str(&text).unwrap();
+        let measured = Measurement {
+            columns: vec![column.clone()],
+            target: f64::INFINITY,
+            imprecise: vec![("a".to_string(), None)],
+            ..Measurement::default()
+        };
+        let text = serde_json::to_string(&measured).unwrap();
+        let read: Measurement = serde_json::from_str(&text).unwrap();
+        assert_eq!((read.target, &read.imprecise), (f64::INFINITY, &measured.imprecise));
+        let read = &read.columns[0];
         assert_eq!((&read.rounds, &read.rejected), (&column.rounds, &column.rejected));
         assert_eq!(read.rejected_samples.len(), 2);
-        assert!(read.rejected_samples[1].sample.as_ref().unwrap().value.is_nan());
+        let last = read.rejected_samples[1].sample.as_ref().unwrap();
+        assert!(last.value.is_nan() && last.metrics[0].2.is_nan() && last.probes[0].is_nan());
     }
 
     #[test]

@@ -253,6 +253,24 @@ fn several_processes_are_one_record_with_the_figures_of_each() {
     }
 }
 
+/// What is measured without a target of precision, too: a matrix.
+#[test]
+fn the_processes_of_a_matrix_are_one_record() {
+    let folder = Folder::new();
+    let json = folder.name("r.json");
+    let output = cyclewise(&["run", "in-context", "--quick", "--runs", "2", "--json", &json]);
+    let said = stderr(&output);
+    if said.contains("no record") || output.status.code() != Some(0) {
+        assert!(!said.contains("earlier parts"), "{said}");
+        return println!("skipped: other work leaves this machine no sample undisturbed: {said}");
+    }
+    let record = record::load(&folder.path("r.json")).unwrap();
+    assert!(
+        record.runs.len() == 2 && record.experiments[0].matrix().is_some(),
+        "{said}"
+    );
+}
+
 /// The end of a run that got SIGINT as soon as it said `begun`. Its record goes to a file: nobody reads its stdout meanwhile.
 fn interrupted(args: &[&str], begun: &str) -> Output {
     let mut child = command(args)
