@@ -295,17 +295,8 @@ fn percent_of(share: f64, ratio_ci: [f64; 2]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::made_up::comparison;
+    use super::super::made_up::{comparison, said};
     use super::*;
-
-    fn said(c: &Comparison) -> [String; 3] {
-        let finding = Finding::of(c, Unit::TicksPerOp);
-        [
-            format!("{} {}: {}", finding.times(), finding.b, finding.verdict()),
-            finding.sentence(),
-            finding.cost().unwrap_or_else(|| "no cost".to_owned()),
-        ]
-    }
 
     #[test]
     fn each_verdict_has_its_words() {

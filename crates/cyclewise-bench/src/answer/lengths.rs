@@ -37,17 +37,8 @@ pub(super) fn times_of_range([least, most]: [Ratio; 2]) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::Finding;
-    use super::super::made_up::comparison;
+    use super::super::made_up::{comparison, said};
     use crate::record::{BetweenRuns, Comparison, PairAtLength, Paired, Reason, Unit, Verdict};
-
-    fn said(c: &Comparison) -> [String; 3] {
-        let finding = Finding::of(c, Unit::TicksPerOp);
-        [
-            format!("{} {}: {}", finding.times(), finding.b, finding.verdict()),
-            finding.sentence(),
-            finding.cost().unwrap_or_else(|| "no cost".to_owned()),
-        ]
-    }
 
     /// A comparison at 4, 8 and 16 copies with these ratios.
     fn at_lengths(verdict: Verdict, ratios: [f64; 3]) -> Comparison {

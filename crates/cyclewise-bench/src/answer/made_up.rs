@@ -1,5 +1,9 @@
 //! A comparison for tests of this package and of those that put comparisons in words.
 
+#[cfg(test)]
+use super::Finding;
+#[cfg(test)]
+use crate::record::Unit;
 use crate::record::{Comparison, Paired, State, Verdict};
 
 /// A comparison of `lock` with `ds`, as a run writes it.
@@ -16,4 +20,15 @@ pub fn comparison(verdict: Verdict, ratio: f64, ci: [f64; 2]) -> Comparison {
         verdict,
         ..Comparison::default()
     }
+}
+
+/// What is said of a comparison of times: a cell of a table, a sentence, and what it costs.
+#[cfg(test)]
+pub(super) fn said(c: &Comparison) -> [String; 3] {
+    let finding = Finding::of(c, Unit::TicksPerOp);
+    [
+        format!("{} {}: {}", finding.times(), finding.b, finding.verdict()),
+        finding.sentence(),
+        finding.cost().unwrap_or_else(|| "no cost".to_owned()),
+    ]
 }

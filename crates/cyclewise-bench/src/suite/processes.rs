@@ -49,6 +49,11 @@ fn conclude(chain: Chain, options: &Options, failures: &mut Vec<Status>) -> Resu
 /// # Errors
 /// Exit 2: there is no other program, or no row in common.
 pub(super) fn against(options: &Options, what: &str) -> Result<u8> {
+    if let Some(why) = parts::hindrance() {
+        return Err(Error::unsupported(format!(
+            "--against needs several processes, and {why}"
+        )));
+    }
     let other = against::find(what)?;
     let own =
         std::env::current_exe().map_err(|e| Error::system("the path of this program", &e, "is /proc mounted?"))?;

@@ -84,6 +84,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn only_a_file_in_memory_is_taken_and_is_closed_in_further_programs() {
+        use std::io::{Read as _, Seek as _};
+        use std::os::fd::AsRawFd as _;
+        let mut file = inherited(c"test").unwrap();
+        file.write_all(b"handed").unwrap();
+        let mut taken = given(file.as_raw_fd()).unwrap();
+        let mut text = String::new();
+        taken.rewind().unwrap();
+        taken.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "handed");
+        let flags = rustix::io::fcntl_getfd(&file).unwrap();
+        assert!(flags.contains(FdFlags::CLOEXEC));
+        // The twins: no number, no descriptor, no file in memory.
+        let null = File::open("/dev/null").unwrap();
+        for number in [-1, i32::MAX, null.as_raw_fd()] {
+            assert!(given(number).is_none(), "{number}");
+        }
+        assert!(rustix::io::fcntl_getfd(&null).is_ok(), "it stays open");
+    }
+
+    #[test]
     fn an_unknown_flag_is_refused() {
         let error = create(c"test", MemfdFlags::from_bits_retain(1 << 20)).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::EINVAL));

@@ -96,7 +96,7 @@ fn a_program_that_dies_is_told_and_nobody_waits_for_it() {
     assert_eq!((record.runs.len(), record.experiments.len()), (1, 1));
     let missing = record.missing.last().unwrap();
     assert!(
-        missing.experiment == "processes 2 of 3" && missing.why.contains("SIGABRT"),
+        missing.experiment == "pair 2 of 3 of processes" && missing.why.contains("SIGABRT"),
         "{missing:?}"
     );
 }

@@ -29,13 +29,31 @@ pub struct Chain {
     pub missing: Vec<Missing>,
 }
 
-/// The processes that shall share a run of which `asked` were asked for: one where `ulimit -f` bounds what a process hands on.
+/// The processes that shall share a run of which `asked` were asked for: one where processes cannot hand on what they measured.
 pub fn possible(asked: u32, tell: impl Fn(&str)) -> u32 {
-    if asked > 1 && limits::file_size_is_limited() {
-        tell("`ulimit -f` limits files, and so what a process hands to the next: one process measures");
-        return 1;
+    match hindrance() {
+        Some(why) if asked > 1 => {
+            tell(&format!("{why}: one process measures"));
+            1
+        }
+        _ => asked,
     }
-    asked
+}
+
+/// Why a process cannot hand on to another what it measured; `None` if it can.
+pub fn hindrance() -> Option<String> {
+    if limits::file_size_is_limited() {
+        return Some("`ulimit -f` limits files, and so what a process hands to the next".to_string());
+    }
+    if let Err(e) = memfd::inherited(c"cyclewise-run") {
+        return Some(format!(
+            "processes have no file in memory to hand on (memfd_create: {e})"
+        ));
+    }
+    let program = std::env::current_exe().err()?;
+    Some(format!(
+        "this program cannot be started again (/proc/self/exe: {program})"
+    ))
 }
 
 /// Runs this program again for each of the parts, with the arguments that it was given. `tell` gets the name of each.

@@ -14,7 +14,7 @@ mod machines;
 mod pair;
 
 pub use agree::{figures_between, verdict_of_runs};
-pub use chain::{Chain, possible, run};
+pub use chain::{Chain, hindrance, possible, run};
 pub use pair::{compare, rows_of};
 
 use super::samples::Measurement;

@@ -43,7 +43,7 @@ pub fn compare(parts: u32, programs: [&Path; 2], arguments: &[String], name: &st
     let mut so_far: Option<[SoFar; 2]> = None;
     let mut missing: Vec<(String, Vec<Missing>)> = Vec::new();
     for index in 0..parts {
-        let pair = format!("processes {} of {parts}", index + 1);
+        let pair = format!("pair {} of {parts} of processes", index + 1);
         if interrupt::asked() {
             chain.missing.push(lacks(&pair, "not begun before Ctrl-C"));
             break;
