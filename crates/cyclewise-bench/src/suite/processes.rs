@@ -154,3 +154,46 @@ fn of_process(ended: &ExitStatus) -> Status {
     let of_code = |code: i32| known.into_iter().find(|status| *status as i32 == code);
     ended.code().and_then(of_code).unwrap_or(Status::CheckFailed)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::made_up::comparison;
+    use crate::record::{Experiment, Unit};
+
+    /// What a limit of 2 % says of a row with this verdict, ratio and interval.
+    fn of(unit: Unit, verdict: Verdict, ratio: f64, ci95: [f64; 2]) -> Option<Status> {
+        let e = Experiment {
+            unit,
+            comparisons: vec![comparison(verdict, ratio, ci95)],
+            ..Experiment::default()
+        };
+        let record = Record {
+            experiments: vec![e],
+            ..Record::default()
+        };
+        beyond(&record, 0.02)
+    }
+
+    #[test]
+    fn a_limit_fails_what_is_slower_by_more_and_tells_what_may_be() {
+        let times = |verdict, ratio, ci95| of(Unit::TicksPerOp, verdict, ratio, ci95);
+        assert_eq!(times(Verdict::Slower, 1.05, [1.04, 1.06]), Some(Status::CheckFailed));
+        assert_eq!(times(Verdict::Slower, 1.01, [1.005, 1.015]), None, "by less");
+        assert_eq!(times(Verdict::Faster, 0.9, [0.8, 0.95]), None);
+        assert_eq!(times(Verdict::Same, 1.0, [0.999, 1.001]), None);
+        let undecided = |ci95| times(Verdict::Undecided, 1.0, ci95);
+        assert_eq!(undecided([0.9, 1.3]), Some(Status::Unsupported));
+        assert_eq!(
+            undecided([0.99, 1.01]),
+            None,
+            "it is not slower by more, whatever it is"
+        );
+        assert_eq!(undecided([f64::NEG_INFINITY, f64::INFINITY]), Some(Status::Unsupported));
+        // Of operations a second, fewer are slower.
+        let rates = |verdict, ratio, ci95| of(Unit::OpsPerSecond, verdict, ratio, ci95);
+        assert_eq!(rates(Verdict::Slower, 0.9, [0.89, 0.91]), Some(Status::CheckFailed));
+        assert_eq!(rates(Verdict::Undecided, 1.0, [0.8, 1.01]), Some(Status::Unsupported));
+        assert_eq!(rates(Verdict::Faster, 1.2, [1.1, 1.3]), None);
+    }
+}
