@@ -168,9 +168,10 @@ fn each_program_that_a_process_executes_is_an_image() {
     assert_eq!(ends[0].0, End::Executed);
     assert_eq!(ends[1], (End::Exited, "again".to_owned()));
     assert_eq!(run.counts.processes[0].pid, run.counts.processes[1].pid);
-    for process in &run.counts.processes {
-        is_about(process.threads[0].instructions, 0.1);
-    }
+    // The kernel counts the process, and each program's share is by the time that passed: where the machine is busy, not by halves.
+    let shares: Vec<_> = run.counts.processes.iter().map(|p| p.threads[0].instructions).collect();
+    assert!(shares.iter().all(|&s| s > 0), "{shares:?}");
+    is_about(shares.iter().sum(), 0.2);
     assert!(
         run.counts.missing.iter().any(|l| l.contains("by time")),
         "{:?}",
