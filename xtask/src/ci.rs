@@ -6,31 +6,31 @@ use std::path::Path;
 use std::time::Instant;
 
 /// How a check is run.
-enum Kind {
+enum Check {
     /// `cargo` with these arguments and environment.
     Cargo(&'static str, &'static [(&'static str, &'static str)]),
     /// A check of this program's own, on the tree at a folder.
     Own(fn(&Path) -> bool),
 }
 
-const STEPS: &[(&str, Kind)] = &[
-    ("fmt", Kind::Cargo("fmt --all --check", &[])),
-    ("tidy", Kind::Own(tidy::run)),
-    ("licences", Kind::Own(licences::run)),
+const STEPS: &[(&str, Check)] = &[
+    ("fmt", Check::Cargo("fmt --all --check", &[])),
+    ("tidy", Check::Own(tidy::run)),
+    ("licences", Check::Own(licences::run)),
     (
         "clippy",
-        Kind::Cargo("clippy --workspace --all-targets -- -D warnings", &[]),
+        Check::Cargo("clippy --workspace --all-targets -- -D warnings", &[]),
     ),
-    ("features", Kind::Own(features::run)),
-    ("test", Kind::Cargo("test --workspace", &[])),
+    ("features", Check::Own(features::run)),
+    ("test", Check::Cargo("test --workspace", &[])),
     (
         "doc",
-        Kind::Cargo(
+        Check::Cargo(
             "doc --workspace --no-deps --all-features --document-private-items",
             &[("RUSTDOCFLAGS", "-D warnings")],
         ),
     ),
-    ("docs.rs", Kind::Own(docs_rs::run)),
+    ("docs.rs", Check::Own(docs_rs::run)),
 ];
 
 /// What the command line asked for.
@@ -103,7 +103,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> bool {
     failed.is_empty()
 }
 
-impl Kind {
+impl Check {
     fn run(&self, root: &Path, long: bool) -> bool {
         match self {
             Self::Own(check) => check(root),

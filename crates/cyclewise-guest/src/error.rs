@@ -6,14 +6,14 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     /// Of what kind.
-    pub kind: Kind,
+    pub kind: ErrorKind,
     /// The line.
     pub message: String,
 }
 
 /// Kinds of failure, which become exit statuses of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ErrorKind {
     /// Wrong use: a payload that does not fit.
     Usage,
     /// This machine cannot do it: no device, no permission, no such capability.
@@ -30,25 +30,25 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// Wrong use.
     pub fn usage(message: impl Into<String>) -> Self {
-        Self::of(Kind::Usage, message)
+        Self::of(ErrorKind::Usage, message)
     }
 
     /// This machine cannot do it.
     pub fn unsupported(message: impl Into<String>) -> Self {
-        Self::of(Kind::Unsupported, message)
+        Self::of(ErrorKind::Unsupported, message)
     }
 
     /// Something went wrong.
     pub fn failed(message: impl Into<String>) -> Self {
-        Self::of(Kind::Failed, message)
+        Self::of(ErrorKind::Failed, message)
     }
 
     /// A signal asked to end.
     pub fn interrupted() -> Self {
-        Self::of(Kind::Interrupted, "interrupted")
+        Self::of(ErrorKind::Interrupted, "interrupted")
     }
 
-    fn of(kind: Kind, message: impl Into<String>) -> Self {
+    fn of(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
             message: message.into(),

@@ -2,47 +2,59 @@
 //!
 //! A row is evidence of what runs the guest, and no excuse: a difference without a row is an error, of ours or of the emulator's.
 
-use crate::provenance::Kind;
+use crate::provenance::Virtualization;
 
 /// An emulator, a case or payload, and what the emulator does.
-const ROWS: &[(Kind, &str, &str)] = &[
+const ROWS: &[(Virtualization, &str, &str)] = &[
     // QEMU, target/i386/tcg: a segment's base is added, and its limit is not compared.
     (
-        Kind::Emulated,
+        Virtualization::Emulated,
         "null-selector-faults",
         "TCG does not check selectors of data accesses",
     ),
-    (Kind::Emulated, "limit-faults", "TCG does not check limits of segments"),
     (
-        Kind::Emulated,
+        Virtualization::Emulated,
+        "limit-faults",
+        "TCG does not check limits of segments",
+    ),
+    (
+        Virtualization::Emulated,
         "lock-on-a-store-faults",
         "TCG does not refuse LOCK in front of every instruction that cannot be locked",
     ),
     // A PVM host runs a guest's ring 3 in its own user mode, whose IF is set.
-    (Kind::Pvm, "popf-in-ring-3", "ring 3 sees the host's IF"),
-    (Kind::Pvm, "rep-popf-in-ring-3", "ring 3 sees the host's IF"),
-    (Kind::Pvm, "popf-if-in-ring-3", "ring 3 sees the host's IF"),
-    (Kind::Pvm, "popf-if-by-int3-in-ring-3", "ring 3 sees the host's IF"),
-    (Kind::Pvm, "rdtsc-in-ring-3-with-tsd", "ring 3 has the host's CR4.TSD"),
+    (Virtualization::Pvm, "popf-in-ring-3", "ring 3 sees the host's IF"),
+    (Virtualization::Pvm, "rep-popf-in-ring-3", "ring 3 sees the host's IF"),
+    (Virtualization::Pvm, "popf-if-in-ring-3", "ring 3 sees the host's IF"),
     (
-        Kind::Pvm,
+        Virtualization::Pvm,
+        "popf-if-by-int3-in-ring-3",
+        "ring 3 sees the host's IF",
+    ),
+    (
+        Virtualization::Pvm,
+        "rdtsc-in-ring-3-with-tsd",
+        "ring 3 has the host's CR4.TSD",
+    ),
+    (
+        Virtualization::Pvm,
         "popf-does-not-delay",
         "interrupts are delivered after a batch of emulated instructions",
     ),
     (
-        Kind::Pvm,
+        Virtualization::Pvm,
         "syscall-sysret",
         "SYSCALL of ring 3 is not the guest's before its kernel has turned PVM on",
     ),
     (
-        Kind::Pvm,
+        Virtualization::Pvm,
         "syscall-swapgs-sysret",
         "SYSCALL of ring 3 is not the guest's before its kernel has turned PVM on",
     ),
 ];
 
 /// Why a case differs on such an emulator; `None` where nothing is known.
-pub fn why(kind: Kind, name: &str) -> Option<&'static str> {
+pub fn why(kind: Virtualization, name: &str) -> Option<&'static str> {
     let row = ROWS
         .iter()
         .find(|(emulator, case, _)| (*emulator, *case) == (kind, name));
@@ -64,7 +76,7 @@ mod tests {
             assert!(names.contains(name), "{name}");
             assert!(!kind.is_hardware(), "{name}");
         }
-        assert_eq!(why(Kind::Svm, "limit-faults"), None);
-        assert!(why(Kind::Emulated, "limit-faults").is_some());
+        assert_eq!(why(Virtualization::Svm, "limit-faults"), None);
+        assert!(why(Virtualization::Emulated, "limit-faults").is_some());
     }
 }

@@ -1,7 +1,7 @@
 //! Guests of `/dev/kvm` that do not return: each ends in one of the ways of [`Outcome`], and none by a crash of ours.
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
-use cyclewise_guest::error::Kind;
+use cyclewise_guest::error::ErrorKind;
 use cyclewise_guest::image::Image;
 use cyclewise_guest::outcome::Outcome;
 use cyclewise_guest::payload::{Mode, Ring};
@@ -116,7 +116,7 @@ fn a_signal_that_asks_to_end_ends_a_guest() {
         .unwrap();
     // The watchdog's signal stands for any: SIGINT and SIGALRM interrupt the same call.
     let error = guest.run(&|| true).unwrap_err();
-    assert_eq!(error.kind, Kind::Interrupted);
+    assert_eq!(error.kind, ErrorKind::Interrupted);
     let again = guest.run(&|| false).unwrap_err();
     assert!(again.message.contains("load it first"), "{again}");
 }

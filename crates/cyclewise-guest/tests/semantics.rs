@@ -4,7 +4,7 @@
 use cyclewise_guest::case::Verdict;
 use cyclewise_guest::known;
 use cyclewise_guest::machine::Machine;
-use cyclewise_guest::provenance::{Kind, Provenance};
+use cyclewise_guest::provenance::{Provenance, Virtualization};
 use cyclewise_guest::qemu::Qemu;
 use cyclewise_guest::semantics::{Family, Features, check, try_once};
 use cyclewise_guest::vm::Kvm;
@@ -13,7 +13,7 @@ use std::time::Duration;
 const LIMIT: Duration = Duration::from_secs(2);
 
 /// How many cases and payloads of the families hold, what differs in a way that is not known of the emulator, and what was not run.
-fn run_all(machine: &mut dyn Machine, kind: Kind, families: &[Family]) -> (usize, Vec<String>, Vec<String>) {
+fn run_all(machine: &mut dyn Machine, kind: Virtualization, families: &[Family]) -> (usize, Vec<String>, Vec<String>) {
     let features = Features::of(machine).unwrap();
     let (mut held, mut differs, mut not_run) = (0, Vec::new(), Vec::new());
     for family in families {
@@ -47,7 +47,7 @@ fn every_case_holds_under_tcg() {
     std::thread::scope(|scope| {
         for family in Family::ALL {
             scope.spawn(move || {
-                let (held, differs, not_run) = run_all(&mut Qemu::find().unwrap(), Kind::Emulated, &[family]);
+                let (held, differs, not_run) = run_all(&mut Qemu::find().unwrap(), Virtualization::Emulated, &[family]);
                 println!("{family:?}: {held} hold; not run: {not_run:#?}");
                 assert!(held > 0, "{family:?}");
                 assert_eq!(differs, [""; 0]);

@@ -2,12 +2,12 @@
 //! `cargo run --release -p cyclewise-lab --example hackbench -- [-g GROUPS] [-l LOOPS] [-T] [-p]`.
 
 use cyclewise_lab::experiment::hackbench::{Carrier, Plan, run};
-use cyclewise_lab::sys::channel::Kind;
+use cyclewise_lab::sys::channel::ChannelKind;
 use std::process::exit;
 
 fn main() {
     let (mut groups, mut loops) = (10, 100);
-    let (mut carrier, mut channel) = (Carrier::Processes, Kind::SocketPair);
+    let (mut carrier, mut channel) = (Carrier::Processes, ChannelKind::SocketPair);
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let mut number = || match args.next().and_then(|n| n.parse().ok()) {
@@ -18,7 +18,7 @@ fn main() {
             "-g" | "--groups" => groups = number(),
             "-l" | "--loops" => loops = number(),
             "-T" | "--threads" => carrier = Carrier::Threads,
-            "-p" | "--pipe" => channel = Kind::Pipe,
+            "-p" | "--pipe" => channel = ChannelKind::Pipe,
             other => usage(&format!("{other} is not an option")),
         }
     }

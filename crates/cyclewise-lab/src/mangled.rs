@@ -124,7 +124,7 @@ fn joined_fleets() {
         let mut reader = lines::Lines::new(bytes);
         let mut read = Vec::new();
         while let Some(line) = reader.next(&names).map_err(problem)? {
-            if let lines::Line::Member(member) = line {
+            if let lines::FleetLine::Member(member) = line {
                 read.push(*member);
             }
         }

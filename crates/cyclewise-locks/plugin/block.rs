@@ -1,6 +1,6 @@
 //! What the callbacks of a translated block are given: the block, or one of its sites.
 
-use crate::decode::Found;
+use crate::decode::Decoded;
 
 /// What is known of a block when it is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,5 +29,5 @@ pub struct Use {
     /// Instructions of the block from it on.
     pub from: u32,
     /// What it is.
-    pub found: Found,
+    pub found: Decoded,
 }

@@ -5,7 +5,7 @@
 
 use crate::api::{Api, Insn, Tb};
 use crate::block::{Block, Use};
-use crate::decode::{Found, aarch64, x86_64};
+use crate::decode::{Decoded, aarch64, x86_64};
 use crate::layout::{ARCH_X86_64, BEFORE, CODE};
 use crate::sites::{Place, Sites};
 use crate::sys;
@@ -46,7 +46,7 @@ struct Instruction {
     address: u64,
     start: usize,
     end: usize,
-    found: Option<Found>,
+    found: Option<Decoded>,
 }
 
 /// What the program's architecture asks of translation.

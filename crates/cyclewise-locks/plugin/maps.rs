@@ -19,7 +19,7 @@ pub fn changed() {
 
 /// A line of the kernel's list that names a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Line {
+struct MapsLine {
     start: u64,
     end: u64,
     offset: u64,
@@ -37,7 +37,7 @@ struct Known {
 /// The lines, and the mappings that sites lie in.
 #[derive(Default)]
 pub struct Maps {
-    lines: Vec<Line>,
+    lines: Vec<MapsLine>,
     read_at: u64,
     known: Vec<Known>,
     /// Whether it was told that the list cannot be read.
@@ -129,7 +129,7 @@ fn widen(record: &layout::Mapping, start: u64, end: u64, offset: u64) {
 }
 
 /// A line, where it names a file: `7f00-7f10 r-xp 00001000 08:01 1234   /lib/x.so`.
-fn line(line: &[u8]) -> Option<Line> {
+fn line(line: &[u8]) -> Option<MapsLine> {
     let mut fields = line.splitn(6, |b| *b == b' ');
     let mut text = || std::str::from_utf8(fields.next()?).ok();
     let (start, end) = text()?.split_once('-')?;
@@ -142,7 +142,7 @@ fn line(line: &[u8]) -> Option<Line> {
         return None;
     }
     let number = |text| u64::from_str_radix(text, 16).ok();
-    Some(Line {
+    Some(MapsLine {
         start: number(start)?,
         end: number(end)?,
         offset: number(offset)?,
@@ -152,11 +152,11 @@ fn line(line: &[u8]) -> Option<Line> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Line, line};
+    use super::{MapsLine, line};
 
     #[test]
     fn lines() {
-        let expected = Line {
+        let expected = MapsLine {
             start: 0x7f00,
             end: 0x7f10,
             offset: 0x1000,

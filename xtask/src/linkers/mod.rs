@@ -14,7 +14,7 @@ use image::Image;
 use probe::Report;
 use std::io::Write;
 use std::path::Path;
-use way::{BUILDS, KINDS, Kind, LINKERS, Linker, Way};
+use way::{Artifact, BUILDS, KINDS, LINKERS, Linker, Way};
 
 /// What the command line asked for.
 #[derive(Debug, PartialEq, Eq)]
@@ -104,21 +104,21 @@ fn check(folder: &Path, way: &Way) -> Result<String, String> {
     let expected = Image {
         sites: image.sites,
         linker: way.linker.signature,
-        is_fixed: way.kind == Kind::Fixed || is_gold && way.kind == Kind::Static,
-        has_interpreter: matches!(way.kind, Kind::Pie | Kind::Fixed),
+        is_fixed: way.kind == Artifact::Fixed || is_gold && way.kind == Artifact::Static,
+        has_interpreter: matches!(way.kind, Artifact::Pie | Artifact::Fixed),
     };
     if image != expected {
         return Err(format!("not what was asked for: {image:?}"));
     }
     let report = match way.kind {
-        Kind::Object => Report::of(&probe::dynamic(folder), Some(&file))?,
+        Artifact::Object => Report::of(&probe::dynamic(folder), Some(&file))?,
         _ => Report::of(&file, None)?,
     };
     let outcome = expect(way.kind, image.sites, &report)?;
-    if way.kind == Kind::Static {
+    if way.kind == Artifact::Static {
         same_percpu(&report, &Report::of(&probe::dynamic(folder), None)?)?;
     }
-    let fixed = if is_gold && image.is_fixed && way.kind == Kind::Static {
+    let fixed = if is_gold && image.is_fixed && way.kind == Artifact::Static {
         ", fixed"
     } else {
         ""
@@ -139,11 +139,11 @@ fn same_percpu(report: &Report, dynamic: &Report) -> Result<(), String> {
 }
 
 /// What became of LOCK, where the report is what the documents promise of a file with so many sites.
-fn expect(kind: Kind, sites: usize, report: &Report) -> Result<&'static str, String> {
+fn expect(kind: Artifact, sites: usize, report: &Report) -> Result<&'static str, String> {
     let (outcome, elided) = match kind {
         // The object's sites are elided by the program that loads it.
-        Kind::Pie | Kind::Fixed | Kind::Object => ("elided", sites),
-        Kind::Static => ("Unwatched", 0),
+        Artifact::Pie | Artifact::Fixed | Artifact::Object => ("elided", sites),
+        Artifact::Static => ("Unwatched", 0),
     };
     if report.sites == sites && report.elided == elided && report.outcome.starts_with(outcome) {
         Ok(outcome)
@@ -173,13 +173,13 @@ mod tests {
     fn what_is_expected_depends_on_what_was_linked() {
         let expect = |kind, sites, line: &str| expect(kind, sites, &Report::parse(line).unwrap()).is_ok();
         let all = "sites=3 elided=3 percpu=Rseq outcome=elided";
-        assert!(expect(Kind::Pie, 3, all));
+        assert!(expect(Artifact::Pie, 3, all));
         let refused = "sites=3 elided=0 percpu=Rseq outcome=Unwatched";
-        assert!(expect(Kind::Static, 3, refused));
-        assert!(!expect(Kind::Static, 3, all));
-        assert!(!expect(Kind::Fixed, 4, all));
-        assert!(expect(Kind::Object, 3, all));
-        assert!(!expect(Kind::Object, 3, refused));
+        assert!(expect(Artifact::Static, 3, refused));
+        assert!(!expect(Artifact::Static, 3, all));
+        assert!(!expect(Artifact::Fixed, 4, all));
+        assert!(expect(Artifact::Object, 3, all));
+        assert!(!expect(Artifact::Object, 3, refused));
     }
 
     #[test]

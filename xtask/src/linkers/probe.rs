@@ -1,6 +1,6 @@
 //! Builds the example `sites` in one way: a package of its own around it, so that no other dependency is built.
 
-use super::way::{Kind, Way};
+use super::way::{Artifact, Way};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -29,7 +29,7 @@ pub(super) fn write(root: &Path, folder: &Path) -> std::io::Result<()> {
 ///
 /// With warnings denied: what the macros expand to has to suit a package that has none of this workspace's settings.
 pub(super) fn link(folder: &Path, way: &Way) -> Result<PathBuf, String> {
-    let (is_object, is_static) = (way.kind == Kind::Object, way.kind == Kind::Static);
+    let (is_object, is_static) = (way.kind == Artifact::Object, way.kind == Artifact::Static);
     let target = folder.join(if is_static { STATIC } else { DYNAMIC });
     let mut cargo = crate::cargo::cargo(folder);
     cargo.args(["rustc", "--quiet", "--release", "--manifest-path"]);
@@ -47,7 +47,7 @@ pub(super) fn link(folder: &Path, way: &Way) -> Result<PathBuf, String> {
     // that its dependencies are built once for all linkers.
     cargo.env("RUSTFLAGS", if is_static { "-Ctarget-feature=+crt-static" } else { "" });
     cargo.args(["--", "-Dwarnings"]).args(way.linker.flags());
-    if way.kind == Kind::Fixed {
+    if way.kind == Artifact::Fixed {
         cargo.arg("-Crelocation-model=static");
     }
     let output = cargo.output().map_err(|e| format!("cargo: {e}"))?;

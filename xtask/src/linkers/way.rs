@@ -23,7 +23,7 @@ pub(super) const LINKERS: [Linker; 5] = [
 
 /// What comes out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum Artifact {
     /// A position-independent executable.
     Pie,
     /// An executable at fixed addresses.
@@ -35,11 +35,11 @@ pub(super) enum Kind {
 }
 
 /// Executables come before the object, which the last of them loads.
-pub(super) const KINDS: [(Kind, &str); 4] = [
-    (Kind::Pie, "pie"),
-    (Kind::Fixed, "non-pie"),
-    (Kind::Static, "static-pie"),
-    (Kind::Object, "cdylib"),
+pub(super) const KINDS: [(Artifact, &str); 4] = [
+    (Artifact::Pie, "pie"),
+    (Artifact::Fixed, "non-pie"),
+    (Artifact::Static, "static-pie"),
+    (Artifact::Object, "cdylib"),
 ];
 
 /// LTO and codegen units, and whether `--quick` takes them: what `cargo build --release` does, and what is asked of it
@@ -56,7 +56,7 @@ pub(super) const BUILDS: [(&str, &str, bool); 6] = [
 /// One way to link.
 pub(super) struct Way {
     pub(super) linker: Linker,
-    pub(super) kind: Kind,
+    pub(super) kind: Artifact,
     pub(super) lto: &'static str,
     pub(super) units: &'static str,
 }

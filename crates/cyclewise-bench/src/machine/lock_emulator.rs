@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct Emulator {
     /// The name that was looked for.
     pub name: String,
     /// The program.
@@ -19,20 +19,20 @@ pub struct Found {
 }
 
 /// Looks in the folders of `path`, as PATH has them.
-pub fn find(arch: &str, path: &str) -> Found {
+pub fn find(arch: &str, path: &str) -> Emulator {
     let name = format!("qemu-{arch}");
     let program = std::env::split_paths(path)
         .map(|folder| folder.join(&name))
         .find(|file| is_program(file));
     let Some(file) = program else {
-        return Found {
+        return Emulator {
             name,
-            ..Found::default()
+            ..Emulator::default()
         };
     };
     let version = output(&file, "--version").and_then(|text| text.lines().next().map(printable));
     let plugins = output(&file, "-h").is_some_and(|text| text.lines().any(|l| l.trim_start().starts_with("-plugin")));
-    Found {
+    Emulator {
         name,
         program: Some(file),
         version,

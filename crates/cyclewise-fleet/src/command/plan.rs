@@ -1,6 +1,6 @@
 //! `cyclewise fleet plan`: writes a job's files into a folder.
 
-use super::planned::{self, KEY, Kind, MACHINES, Planned};
+use super::planned::{self, JobKind, KEY, MACHINES, Planned};
 use super::sbatch;
 use crate::command::cli::PlanArgs;
 use crate::error::{Error, Result};
@@ -78,7 +78,7 @@ fn folder(into: &Path) -> Result<String> {
 }
 
 fn work(args: &PlanArgs, planned: &Planned) -> Result<Work> {
-    let Kind::Sweep(sweep) = &planned.kind else {
+    let JobKind::Sweep(sweep) = &planned.kind else {
         if args.shards.is_some() {
             return Err(Error::usage(
                 "fleet plan: --shards is for `simulate`; records are one for each node, so give --nodes",

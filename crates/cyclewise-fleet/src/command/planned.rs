@@ -12,14 +12,14 @@ use std::process::{Command, Stdio};
 pub(super) struct Planned {
     /// Its words, with each machine file's name replaced by that of its copy.
     pub(super) words: Vec<String>,
-    pub(super) kind: Kind,
+    pub(super) kind: JobKind,
     /// Copies of machine files: the name below the job's folder, and the text.
     pub(super) machine_files: Vec<(String, String)>,
     /// What the key of `--anonymous` contains; its copy is [`KEY`].
     pub(super) key: Option<Vec<u8>>,
 }
 
-pub(super) enum Kind {
+pub(super) enum JobKind {
     Sweep(Box<Sweep>),
     Records,
 }
@@ -69,7 +69,7 @@ fn sweep(words: &[String]) -> Result<Planned> {
     }
     Ok(Planned {
         words: with_values(words, "--machine", names),
-        kind: Kind::Sweep(Box::new(planned.sweep)),
+        kind: JobKind::Sweep(Box::new(planned.sweep)),
         machine_files: copies,
         key: None,
     })
@@ -119,7 +119,7 @@ fn records(words: &[String]) -> Result<Planned> {
     let copy = key.iter().map(|_| KEY.to_owned()).collect();
     Ok(Planned {
         words: with_values(words, "--anonymous", copy),
-        kind: Kind::Records,
+        kind: JobKind::Records,
         machine_files: Vec::new(),
         key,
     })

@@ -3,7 +3,7 @@
 
 use super::file::{self, Bytes};
 use super::key::Key;
-use super::walk::{Found, walk};
+use super::walk::{FoundFile, walk};
 use super::{expected, resolve};
 use crate::error::{Error, Result};
 use crate::record::fleet::{Checkup, Document, Fault, Member, Names, Problem, ProblemKind, lines};
@@ -46,7 +46,7 @@ pub(super) fn gather<T: Send>(
 ) -> Result<Gathered<T>> {
     let walked = walk(sources)?;
     // What was removed from a folder shall not come back from what was joined of it.
-    let (outputs, files): (Vec<Found>, Vec<Found>) = walked
+    let (outputs, files): (Vec<FoundFile>, Vec<FoundFile>) = walked
         .files
         .into_iter()
         .partition(|f| f.is_output || rules.is_target(f));
@@ -96,7 +96,7 @@ pub(super) struct Rules<'a> {
 }
 
 impl Rules<'_> {
-    fn is_target(&self, found: &Found) -> bool {
+    fn is_target(&self, found: &FoundFile) -> bool {
         let Some(target) = self
             .target
             .filter(|target| target.file_name() == found.path.file_name())
@@ -124,7 +124,7 @@ struct Parts<T> {
 }
 
 impl<T> Reader<'_, T> {
-    fn read(&self, found: &Found, room: &mut Vec<u8>) -> Result<()> {
+    fn read(&self, found: &FoundFile, room: &mut Vec<u8>) -> Result<()> {
         let fault = match file::open(&found.path) {
             Ok(bytes) if lines::is_fleet(bytes.buffer()) => return self.joined(found, bytes),
             Ok(bytes) => self.document(found, bytes, room)?,
@@ -136,7 +136,7 @@ impl<T> Reader<'_, T> {
         Ok(())
     }
 
-    fn document(&self, found: &Found, bytes: Bytes, room: &mut Vec<u8>) -> Result<Option<Fault>> {
+    fn document(&self, found: &FoundFile, bytes: Bytes, room: &mut Vec<u8>) -> Result<Option<Fault>> {
         let document = match file::read_text(bytes, room) {
             Ok(text) => Document::parse(&found.name, text, &self.names),
             Err(fault) => return Ok(Some(fault)),
@@ -161,12 +161,12 @@ impl<T> Reader<'_, T> {
 
     /// Reads what an earlier join wrote. Its problems are those of the user's fleet only if the user named this file: in a folder,
     /// they are what was wrong with that folder then.
-    fn joined(&self, found: &Found, bytes: Bytes) -> Result<()> {
+    fn joined(&self, found: &FoundFile, bytes: Bytes) -> Result<()> {
         let mut reading = lines::Lines::new(bytes);
         let read = loop {
             match reading.next(&self.names) {
-                Ok(Some(lines::Line::Member(member))) => self.member(*member, true)?,
-                Ok(Some(lines::Line::Checkup(checkup))) => self.with(|parts| parts.checkups.push((true, checkup))),
+                Ok(Some(lines::FleetLine::Member(member))) => self.member(*member, true)?,
+                Ok(Some(lines::FleetLine::Checkup(checkup))) => self.with(|parts| parts.checkups.push((true, checkup))),
                 Ok(None) => break Ok(()),
                 Err(fault) => break Err(fault),
             }

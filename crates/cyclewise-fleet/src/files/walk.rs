@@ -16,7 +16,7 @@ use walkdir::{DirEntry, WalkDir};
 const OUTPUTS: [&str; 4] = ["fleet.jsonl", "fleet.jsonl.gz", "joined.json", "joined.json.gz"];
 
 /// A file to read.
-pub(super) struct Found {
+pub(super) struct FoundFile {
     pub(super) path: PathBuf,
     /// Its name below the folder, by which it is sorted and reported.
     pub(super) name: String,
@@ -32,7 +32,7 @@ pub(super) struct Found {
 #[derive(Default)]
 pub(super) struct Walked {
     /// Sorted by name.
-    pub(super) files: Vec<Found>,
+    pub(super) files: Vec<FoundFile>,
     pub(super) problems: Vec<Problem>,
 }
 
@@ -55,7 +55,7 @@ pub(super) fn walk(sources: &[PathBuf]) -> Result<Walked> {
             };
             walk_folder((n, source), prefix, &mut walked)?;
         } else if kind.is_file() {
-            walked.files.push(Found {
+            walked.files.push(FoundFile {
                 path: source.clone(),
                 name: name::of(source),
                 named: true,
@@ -102,7 +102,7 @@ fn walk_folder((source, folder): (usize, &Path), prefix: &Path, walked: &mut Wal
                 let why = "is hidden, as what was being written when its program was ended";
                 walked.problem(&name, ProblemKind::Foreign, why);
             }
-            Ok(()) => walked.files.push(Found {
+            Ok(()) => walked.files.push(FoundFile {
                 is_output: entry.depth() == 1 && OUTPUTS.iter().any(|name| entry.file_name() == *name),
                 path: entry.into_path(),
                 name,

@@ -40,7 +40,7 @@ pub struct Witness {
 
 /// What runs the guest's instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum Virtualization {
     /// Intel's VMX.
     Vmx,
     /// AMD's SVM.
@@ -55,7 +55,7 @@ pub enum Kind {
     Unknown,
 }
 
-impl Kind {
+impl Virtualization {
     /// The word of the record.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -74,7 +74,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for Virtualization {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Vmx => "hardware (VMX)",
@@ -91,7 +91,7 @@ impl fmt::Display for Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Provenance {
     /// What runs the guest.
-    pub kind: Kind,
+    pub kind: Virtualization,
     /// Why.
     pub witnesses: Vec<Witness>,
 }
@@ -119,21 +119,21 @@ impl Provenance {
 const MODULES: &str = "modules";
 const HOST_CPUID: &str = "host CPUID";
 
-fn decide(witnesses: &[Witness]) -> Kind {
+fn decide(witnesses: &[Witness]) -> Virtualization {
     let says = |says| witnesses.iter().any(|w| w.says == says);
     let found = |name, word| witnesses.iter().any(|w| w.name == name && w.found.contains(word));
     if says(Says::Emulated) {
         return match found(MODULES, "kvm_pvm") {
-            true => Kind::Pvm,
-            false => Kind::Emulated,
+            true => Virtualization::Pvm,
+            false => Virtualization::Emulated,
         };
     }
     match () {
-        () if says(Says::Nested) => Kind::Nested,
-        () if !says(Says::Hardware) => Kind::Unknown,
-        () if found(HOST_CPUID, "VMX") => Kind::Vmx,
-        () if found(HOST_CPUID, "SVM") => Kind::Svm,
-        () => Kind::Unknown,
+        () if says(Says::Nested) => Virtualization::Nested,
+        () if !says(Says::Hardware) => Virtualization::Unknown,
+        () if found(HOST_CPUID, "VMX") => Virtualization::Vmx,
+        () if found(HOST_CPUID, "SVM") => Virtualization::Svm,
+        () => Virtualization::Unknown,
     }
 }
 
@@ -146,7 +146,7 @@ mod tests {
 
     const GOOD: f64 = 0.25;
 
-    fn verdict(modules: &[&str], cpuid: Witness, nop: f64) -> Kind {
+    fn verdict(modules: &[&str], cpuid: Witness, nop: f64) -> Virtualization {
         decide(&[of_modules(modules), cpuid, of_costs(GOOD, (Some(nop), Some(nop)))])
     }
 
@@ -154,20 +154,20 @@ mod tests {
     fn hardware_needs_every_witness() {
         assert_eq!(
             verdict(&["kvm_intel"], of_host_cpuid(true, false, false), GOOD),
-            Kind::Vmx
+            Virtualization::Vmx
         );
         assert_eq!(
             verdict(&["kvm_amd"], of_host_cpuid(false, true, false), GOOD),
-            Kind::Svm
+            Virtualization::Svm
         );
         assert_eq!(
             verdict(&[], of_host_cpuid(false, true, false), GOOD),
-            Kind::Svm,
+            Virtualization::Svm,
             "built into the kernel"
         );
         assert_eq!(
             verdict(&["kvm_amd"], of_host_cpuid(false, true, true), GOOD),
-            Kind::Nested
+            Virtualization::Nested
         );
     }
 
@@ -175,14 +175,17 @@ mod tests {
     fn one_witness_against_it_is_enough() {
         let svm = || of_host_cpuid(false, true, false);
         // The twin of each row above: everything says hardware but one.
-        assert_eq!(verdict(&["kvm_amd"], svm(), 300.0), Kind::Emulated);
-        assert_eq!(verdict(&["kvm_pvm"], svm(), GOOD), Kind::Pvm);
+        assert_eq!(verdict(&["kvm_amd"], svm(), 300.0), Virtualization::Emulated);
+        assert_eq!(verdict(&["kvm_pvm"], svm(), GOOD), Virtualization::Pvm);
         assert_eq!(
             verdict(&["kvm_amd"], of_host_cpuid(false, false, true), GOOD),
-            Kind::Emulated
+            Virtualization::Emulated
         );
         let unread = of_costs(GOOD, (None, Some(1.0)));
-        assert_eq!(decide(&[of_modules(&["kvm_amd"]), svm(), unread]), Kind::Emulated);
+        assert_eq!(
+            decide(&[of_modules(&["kvm_amd"]), svm(), unread]),
+            Virtualization::Emulated
+        );
     }
 
     #[test]

@@ -6,11 +6,11 @@ use crate::record::Guest;
 /// What the package of the guest says, as the command says it.
 #[cfg(ring0)]
 pub(crate) fn error(error: cyclewise_guest::error::Error) -> Error {
-    use cyclewise_guest::error::Kind;
+    use cyclewise_guest::error::ErrorKind;
     match error.kind {
-        Kind::Usage => Error::usage(error.message),
-        Kind::Unsupported => Error::unsupported(error.message),
-        Kind::Failed | Kind::Interrupted => Error::check(error.message),
+        ErrorKind::Usage => Error::usage(error.message),
+        ErrorKind::Unsupported => Error::unsupported(error.message),
+        ErrorKind::Failed | ErrorKind::Interrupted => Error::check(error.message),
     }
     .in_one_line()
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// The kind of channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ChannelKind {
     /// `socketpair(AF_UNIX, SOCK_STREAM)`.
     SocketPair,
     /// `pipe`.
@@ -33,10 +33,10 @@ impl Pair {
     ///
     /// # Errors
     /// EMFILE, ENFILE at a limit of open files.
-    pub fn new(kind: Kind) -> io::Result<Self> {
+    pub fn new(kind: ChannelKind) -> io::Result<Self> {
         let (read, write): (OwnedFd, OwnedFd) = match kind {
-            Kind::SocketPair => UnixStream::pair().map(|(r, w)| (r.into(), w.into()))?,
-            Kind::Pipe => io::pipe().map(|(r, w)| (r.into(), w.into()))?,
+            ChannelKind::SocketPair => UnixStream::pair().map(|(r, w)| (r.into(), w.into()))?,
+            ChannelKind::Pipe => io::pipe().map(|(r, w)| (r.into(), w.into()))?,
         };
         Ok(Self {
             read: read.into(),
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn both_kinds_carry_bytes_and_end_when_the_writer_does() {
-        for kind in [Kind::SocketPair, Kind::Pipe] {
+        for kind in [ChannelKind::SocketPair, ChannelKind::Pipe] {
             let Pair { mut read, mut write } = Pair::new(kind).unwrap();
             assert!(!wait_readable(&read, Some(Duration::ZERO)).unwrap());
             write.write_all(b"abc").unwrap();

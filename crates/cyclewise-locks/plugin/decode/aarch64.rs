@@ -3,7 +3,7 @@
 //! # References
 //! Arm's architecture manual, C4.1.94 (loads and stores), C6.2 (the instructions), D503 (barriers).
 
-use super::{Form, Found, Step};
+use super::{Decoded, Form, Step};
 
 /// Bits of which `.1` are those of the form, where `.0` masks them.
 const CAS: (u32, u32) = (0x3fa0_7c00, 0x08a0_7c00);
@@ -15,10 +15,10 @@ const ATOMIC: (u32, u32) = (0x3f20_0c00, 0x3820_0000);
 const DMB: (u32, u32) = (0xffff_f0ff, 0xd503_30bf);
 
 /// Whether the instruction is a site.
-pub fn site(code: &[u8]) -> Option<Found> {
+pub fn site(code: &[u8]) -> Option<Decoded> {
     let word = u32::from_le_bytes(*code.first_chunk()?);
     let is = |(mask, bits): (u32, u32)| word & mask == bits;
-    let found = |form, step| Some(Found { form, step });
+    let found = |form, step| Some(Decoded { form, step });
     if is(STXR) || is(STXP) {
         found(Form::Exclusive, Step::None)
     } else if is(CAS) || is(CASP) {

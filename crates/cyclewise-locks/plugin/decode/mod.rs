@@ -5,7 +5,7 @@ pub mod x86_64;
 
 /// An instruction that is a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Found {
+pub struct Decoded {
     /// Its form.
     pub form: Form,
     /// What it does to a count.

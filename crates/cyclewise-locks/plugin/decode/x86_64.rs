@@ -3,7 +3,7 @@
 //! # References
 //! Intel's manual, volume 2: 2.1 (prefixes), 2.2.1 (REX), appendix A (opcode maps).
 
-use super::{Form, Found, Step};
+use super::{Decoded, Form, Step};
 
 /// Prefixes before REX, then what follows them.
 struct Prefixed<'a> {
@@ -39,7 +39,7 @@ fn prefixes(mut code: &[u8]) -> Prefixed<'_> {
 }
 
 /// Whether the instruction is a site.
-pub fn site(code: &[u8]) -> Option<Found> {
+pub fn site(code: &[u8]) -> Option<Decoded> {
     let p = prefixes(code);
     if p.lock {
         let form = if changes_nothing_on_the_stack(&p) {
@@ -47,9 +47,9 @@ pub fn site(code: &[u8]) -> Option<Found> {
         } else {
             Form::Lock
         };
-        return Some(Found { form, step: step(&p) });
+        return Some(Decoded { form, step: step(&p) });
     }
-    let found = |form| Some(Found { form, step: Step::None });
+    let found = |form| Some(Decoded { form, step: Step::None });
     match p.opcode {
         [0x86 | 0x87, modrm, ..] if *modrm < 0xc0 => found(Form::Xchg),
         // With a prefix these bytes are UMONITOR, UMWAIT and TPAUSE.

@@ -2,7 +2,7 @@
 
 use super::args::By;
 use super::program::Program;
-use super::way::{Counted, Launch, Way};
+use super::way::{CountedRun, Launch, Way};
 use crate::emulator;
 use crate::error::{Error, Result};
 use crate::sampling::{self, Overhead};
@@ -29,7 +29,7 @@ impl Way for ByCounter {
             .map_err(Error::in_one_line)
     }
 
-    fn run(&self, launch: &Launch<'_>) -> Result<Counted> {
+    fn run(&self, launch: &Launch<'_>) -> Result<CountedRun> {
         let mut command = Command::new(&launch.program.path);
         command.args(&launch.program.arguments);
         std::os::unix::process::CommandExt::arg0(&mut command, &launch.program.named);
@@ -39,7 +39,7 @@ impl Way for ByCounter {
             notes.push("the program did not end when it was interrupted, and was left running".to_owned());
             ExitStatus::from_raw(libc::SIGINT)
         });
-        Ok(Counted {
+        Ok(CountedRun {
             status,
             asked_to_end: interrupt::asked(),
             counts: sampled.counts,

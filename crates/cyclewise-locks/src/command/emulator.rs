@@ -2,7 +2,7 @@
 
 use super::args::By;
 use super::program::Program;
-use super::way::{Counted, Launch, Way};
+use super::way::{CountedRun, Launch, Way};
 use crate::counts::Arch;
 use crate::emulator::{self, Emulator, Settings};
 use crate::error::{Error, Result};
@@ -46,7 +46,7 @@ impl Way for ByEmulator {
             .map_err(Error::in_one_line)
     }
 
-    fn run(&self, launch: &Launch<'_>) -> Result<Counted> {
+    fn run(&self, launch: &Launch<'_>) -> Result<CountedRun> {
         let launch = emulator::Launch {
             program: launch.program.named.clone(),
             arguments: launch.program.arguments.clone(),
@@ -57,7 +57,7 @@ impl Way for ByEmulator {
             },
         };
         let ran = emulator::run(&launch).map_err(Error::in_one_line)?;
-        Ok(Counted {
+        Ok(CountedRun {
             status: ran.status,
             asked_to_end: ran.asked_to_end,
             counts: ran.counts,

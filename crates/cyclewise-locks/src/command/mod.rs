@@ -38,7 +38,7 @@ use program::Program;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitCode, ExitStatus};
 use std::time::Duration;
-use way::{Counted, Launch, Way};
+use way::{CountedRun, Launch, Way};
 
 /// All ways of counting, the one that slows programs least first.
 fn ways() -> Vec<Box<dyn Way>> {
@@ -160,7 +160,7 @@ fn count_one(program: &Program, options: &PartOptions<'_>) -> Result<Part> {
         program,
         processes: options.processes,
     };
-    let Counted {
+    let CountedRun {
         status,
         asked_to_end,
         counts,

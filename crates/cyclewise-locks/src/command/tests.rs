@@ -24,11 +24,11 @@ impl Way for Pretended {
         Ok(())
     }
 
-    fn run(&self, launch: &Launch<'_>) -> Result<Counted> {
+    fn run(&self, launch: &Launch<'_>) -> Result<CountedRun> {
         let Program { path, arguments, .. } = launch.program;
         let status = std::process::Command::new(path).args(arguments).status();
         let status = status.map_err(|e| Error::usage(e.to_string()))?;
-        Ok(Counted {
+        Ok(CountedRun {
             asked_to_end: false,
             status,
             counts: empty("pretended"),

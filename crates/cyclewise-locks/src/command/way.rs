@@ -15,7 +15,7 @@ pub(super) struct Launch<'a> {
 }
 
 /// A run that was counted.
-pub(super) struct Counted {
+pub(super) struct CountedRun {
     /// How the program ended.
     pub(super) status: ExitStatus,
     /// Whether a signal to that end came meanwhile, which its status need not tell.
@@ -46,7 +46,7 @@ pub(super) trait Way {
     ///
     /// # Errors
     /// It was not started.
-    fn run(&self, launch: &Launch<'_>) -> Result<Counted>;
+    fn run(&self, launch: &Launch<'_>) -> Result<CountedRun>;
 }
 
 /// The way that was asked for, or the first that works here.

@@ -10,7 +10,7 @@ use crate::profile::Mix;
 pub(super) const KINDS: usize = 4;
 
 /// The columns of a kind of code.
-pub(super) struct Kind {
+pub(super) struct Columns {
     /// Instructions that do not wait for each other.
     pub(super) free: &'static str,
     /// Those that wait for each other or for a branch, but not for loads.
@@ -26,23 +26,23 @@ pub(super) const CHAIN: &str = "load-chain-8";
 ///
 /// A branch that is predicted costs what arithmetic costs. Misses of caches are left out: on a guest their cells seldom tell
 /// anything, and a program that misses is slow, which counts.
-pub(super) const COLUMNS: [Kind; KINDS] = [
-    Kind {
+pub(super) const COLUMNS: [Columns; KINDS] = [
+    Columns {
         free: "adds-4x30",
         waiting: Some("adds-30"),
         for_loads: true,
     },
-    Kind {
+    Columns {
         free: "loads-32",
         waiting: None,
         for_loads: true,
     },
-    Kind {
+    Columns {
         free: "stores-16",
         waiting: Some("load-add-store-8"),
         for_loads: true,
     },
-    Kind {
+    Columns {
         free: "adds-4x30",
         waiting: Some("mispredict"),
         for_loads: false,

@@ -21,7 +21,7 @@
 
 /// One column's points of the line of what is saved.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Line {
+pub(super) struct SavedLine {
     /// Back to back: the least and the most.
     pub(super) nothing: [f64; 2],
     /// After the column's code.
@@ -36,7 +36,7 @@ pub(super) struct Line {
     pub(super) used: f64,
 }
 
-impl Line {
+impl SavedLine {
     /// The optimistic reading of what is saved after code of `t` ticks, that is the least.
     pub(super) fn least(&self, t: f64) -> f64 {
         if t <= self.own {
@@ -93,10 +93,10 @@ impl Line {
 
 #[cfg(test)]
 mod tests {
-    use super::Line;
+    use super::SavedLine;
 
     /// LOCK INC on Zen 3 beside independent loads, and beside loads that wait for each other.
-    const LOADS: Line = Line {
+    const LOADS: SavedLine = SavedLine {
         nothing: [4.2, 4.2],
         cell: 0.2,
         own: 8.4,
@@ -104,7 +104,7 @@ mod tests {
         stays: false,
         used: 0.0,
     };
-    const CHAIN: Line = Line {
+    const CHAIN: SavedLine = SavedLine {
         nothing: [4.2, 4.2],
         cell: 2.4,
         own: 25.0,
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn readings_are_ordered_and_meet_the_two_points_of_the_matrix() {
-        for line in [LOADS, CHAIN, Line { used: 4.6, ..LOADS }] {
+        for line in [LOADS, CHAIN, SavedLine { used: 4.6, ..LOADS }] {
             for tenths in 0..2000 {
                 let t = f64::from(tenths) / 10.0;
                 let [least, middle, most] = [line.least(t), line.middle(t), line.most(t)];
@@ -134,14 +134,14 @@ mod tests {
 
     #[test]
     fn the_second_of_a_pair_is_hidden_later() {
-        let second = Line { used: 4.6, ..LOADS };
+        let second = SavedLine { used: 4.6, ..LOADS };
         assert_eq!(second.middle(4.6), 4.2);
         assert!(second.middle(6.0) > LOADS.middle(6.0) + 1.0);
     }
 
     #[test]
     fn code_in_which_eliding_costs_stays_so() {
-        let loses = Line { cell: -1.4, ..LOADS };
+        let loses = SavedLine { cell: -1.4, ..LOADS };
         assert_eq!(
             [loses.least(50.0), loses.middle(50.0), loses.most(50.0)],
             [-1.4, -1.4, 0.0]

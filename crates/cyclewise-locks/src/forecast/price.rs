@@ -9,7 +9,7 @@
 
 use super::columns::{CHAIN, COLUMNS, KINDS, waits_for_loads};
 use super::costs::{Costs, Ticks};
-use super::line::Line;
+use super::line::SavedLine;
 use super::rows::Rows;
 
 /// Figures in ticks, or after scaling in seconds: what the optimistic and pessimistic mixes make of them.
@@ -84,7 +84,7 @@ fn in_column(costs: &Costs, rows: &Rows, second: bool, name: &str, t: [f64; 3]) 
     let share = hidden_share(rows, name, at, own);
     // The loops repeat one word, so back to back the twin waits for itself: a program whose words differ has no such wait.
     let twin = rows.twin.nothing.ticks;
-    let line = Line {
+    let line = SavedLine {
         nothing: [twin, twin.min(without.ticks)].map(|twin: f64| locked.nothing.ticks - twin),
         cell: with.ticks - without.ticks,
         own,

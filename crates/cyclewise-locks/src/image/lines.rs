@@ -4,7 +4,6 @@ use super::elf::Elf;
 use super::frame::Frame;
 use super::names::demangle;
 use super::reader::{Reader, Reason};
-use super::separate::Found;
 use addr2line::{Context, LookupContinuation, LookupResult, SplitDwarfLoad};
 use gimli::{Dwarf, EndianArcSlice, Reader as _, RunTimeEndian, SectionId};
 use std::cell::RefCell;
@@ -29,12 +28,12 @@ const NESTED: isize = 500;
 
 impl Lines {
     /// Reads it from `file`, with the shared part from `shared`; at most `limit` bytes of each.
-    pub(super) fn read(file: &Path, shared: Option<&Found>, limit: u64) -> Result<Self, Reason> {
+    pub(super) fn read(file: &Path, shared: Option<&Path>, limit: u64) -> Result<Self, Reason> {
         let reader = Reader::open(file, limit)?;
         let elf = Elf::parse(&reader)?;
         let mut dwarf = Dwarf::load(|id| section(&elf, id.name()))?;
         if let Some(shared) = shared {
-            let reader = Reader::open(&shared.path, limit)?;
+            let reader = Reader::open(shared, limit)?;
             let elf = Elf::parse(&reader)?;
             dwarf.load_sup(|id| section(&elf, id.name()))?;
         }

@@ -93,7 +93,7 @@ impl Image {
         let debug = if elf.has_dwarf() {
             Some(path.to_owned())
         } else {
-            separate::debug_file(path, &elf, &limits.debug_roots).map(|f| f.path)
+            separate::debug_file(path, &elf, &limits.debug_roots)
         };
         let build_id = elf.build_id();
         let mut lines = None;
@@ -230,5 +230,5 @@ fn read_debug(debug: &Path, is_separate: bool, symbols: &mut Symbols, limits: &L
     if is_shared && shared.is_none() {
         return Err("the file that it shares with others was not found".to_owned());
     }
-    Lines::read(debug, shared.as_ref(), limits.bytes)
+    Lines::read(debug, shared.as_deref(), limits.bytes)
 }

@@ -12,23 +12,17 @@ use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-/// A file that was found, and belongs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
-    pub(super) path: PathBuf,
-}
-
 /// How much of a file's headers is read to see whether it belongs.
 const HEADERS: u64 = 64 << 20;
 
 /// The file with the debug information of the one at `path`, by its build id or by its link.
-pub(super) fn debug_file(path: &Path, elf: &Elf<'_>, roots: &[PathBuf]) -> Option<Found> {
+pub(super) fn debug_file(path: &Path, elf: &Elf<'_>, roots: &[PathBuf]) -> Option<PathBuf> {
     let id = elf.build_id();
     if let Some(id) = &id {
         for root in roots {
             let candidate = root.join(".build-id").join(by_id(id, ".debug")?);
             if has_id(&candidate, id) {
-                return Some(Found { path: candidate });
+                return Some(candidate);
             }
         }
     }
@@ -45,12 +39,11 @@ pub(super) fn debug_file(path: &Path, elf: &Elf<'_>, roots: &[PathBuf]) -> Optio
         Some(id) => has_id(candidate, id),
         None => checksum(candidate) == Some(crc),
     };
-    let path = candidates.into_iter().filter(|c| *c != path).find(belongs)?;
-    Some(Found { path })
+    candidates.into_iter().filter(|c| *c != path).find(belongs)
 }
 
 /// The file that `debug` shares debug information with (DWZ), by its link.
-pub(super) fn shared_file(debug: &Path, elf: &Elf<'_>, roots: &[PathBuf]) -> Option<Found> {
+pub(super) fn shared_file(debug: &Path, elf: &Elf<'_>, roots: &[PathBuf]) -> Option<PathBuf> {
     let (name, id) = elf.alt_link()?;
     let name = Path::new(OsStr::from_bytes(&name));
     let mut candidates = vec![debug.parent()?.join(name)];
@@ -61,8 +54,7 @@ pub(super) fn shared_file(debug: &Path, elf: &Elf<'_>, roots: &[PathBuf]) -> Opt
         candidates.push(root.join(".build-id").join(by_id(&id, ".debug")?));
         candidates.push(root.join(".dwz").join(name.file_name()?));
     }
-    let path = candidates.into_iter().find(|c| has_id(c, &id))?;
-    Some(Found { path })
+    candidates.into_iter().find(|c| has_id(c, &id))
 }
 
 /// A build id as a path: the first byte is the folder.

@@ -4,7 +4,7 @@ use super::scale::shortfall;
 use super::tally::Tally;
 use super::totals::Totals;
 use crate::counts::End;
-use cyclewise_bench::machine::lock_event::{Kind, LockEvent};
+use cyclewise_bench::machine::lock_event::{LockEvent, SampleMeaning};
 use std::collections::BTreeSet;
 
 /// What was not found while sites were made.
@@ -41,12 +41,12 @@ pub(super) fn lines(tally: &Tally, totals: &Totals, events: &[LockEvent], unfoun
                 event.name
             ));
         }
-        if event.kind == Kind::Speculative {
+        if event.kind == SampleMeaning::Speculative {
             say(format!("{}: it counts executions that were undone, too", event.name));
         }
     }
     let names = |part| events.iter().any(|e| e.name.contains(part));
-    if events.iter().any(|e| e.kind == Kind::Speculative) && !names("STREX") {
+    if events.iter().any(|e| e.kind == SampleMeaning::Speculative) && !names("STREX") {
         say(
             "exclusive loops: their event could not be tried, as this program's own atomics are no exclusives"
                 .to_owned(),

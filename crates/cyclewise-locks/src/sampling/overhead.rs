@@ -5,7 +5,7 @@
 //! the rings, by the program's time on CPUs. What the counters cost at context switches is not in it.
 
 use super::totals::Totals;
-use cyclewise_bench::machine::lock_event::{Kind, LockEvent, locked_loop};
+use cyclewise_bench::machine::lock_event::{LockEvent, SampleMeaning, locked_loop};
 use cyclewise_bench::sys::affinity;
 use cyclewise_bench::sys::perf_record::{Record, parse};
 use cyclewise_bench::sys::perf_sampling::{Event, Rate, Spec};
@@ -96,8 +96,8 @@ fn cost(event: &LockEvent) -> io::Result<f64> {
     affinity::confine(&[cpu])?;
     let often = Spec {
         rate: Rate::Every(match event.kind {
-            Kind::Ops => 0x4000,
-            Kind::Instructions | Kind::Speculative => LOCKED / 50,
+            SampleMeaning::Ops => 0x4000,
+            SampleMeaning::Instructions | SampleMeaning::Speculative => LOCKED / 50,
         }),
         ..event.sampled
     };

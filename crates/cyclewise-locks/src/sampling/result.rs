@@ -113,10 +113,10 @@ impl Maker {
         }
     }
 
-    fn found(&mut self, image: &Image, place: &Place) -> Option<Found> {
+    fn found(&mut self, image: &Image, place: &Place) -> Option<SiteCode> {
         let Some(index) = place.mapping else {
             self.unfound.generated = true;
-            return place.exact.then(|| Found {
+            return place.exact.then(|| SiteCode {
                 address: place.ip,
                 before: Vec::new(),
                 code: Vec::new(),
@@ -129,7 +129,7 @@ impl Maker {
         let offset = place.ip - mapped.start + mapped.offset;
         let address = |offset: u64| offset.wrapping_sub(mapped.offset).wrapping_add(mapped.start);
         let Some((start, end)) = file.function(offset) else {
-            return place.exact.then(|| Found {
+            return place.exact.then(|| SiteCode {
                 address: place.ip,
                 before: Vec::new(),
                 code: file.read(offset, WITHOUT_FUNCTION),
@@ -144,7 +144,7 @@ impl Maker {
         let site = function.meant(offset, place.exact)?;
         let block = function.block(site);
         let part = |from: u64, to: u64| bytes[(from - start) as usize..(to - start) as usize].to_vec();
-        Some(Found {
+        Some(SiteCode {
             address: address(site),
             before: part(block.start, site),
             code: part(site, block.end),
@@ -174,7 +174,7 @@ impl Maker {
     }
 }
 
-struct Found {
+struct SiteCode {
     address: u64,
     before: Vec<u8>,
     code: Vec<u8>,

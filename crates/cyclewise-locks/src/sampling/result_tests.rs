@@ -3,7 +3,7 @@
 use super::*;
 use crate::sampling::session::{Names, Role};
 use crate::sampling::tests::stand_in;
-use cyclewise_bench::machine::lock_event::Kind;
+use cyclewise_bench::machine::lock_event::SampleMeaning;
 use cyclewise_bench::sys::perf_record::{Count, Record, Sample, Stamped, Task};
 use cyclewise_bench::sys::perf_sampling::Total;
 
@@ -111,7 +111,7 @@ fn a_counter_that_was_shared_is_scaled_and_said() {
 #[test]
 fn without_a_count_of_all_samples_are_an_estimate_and_it_is_said() {
     let mut event = stand_in();
-    event.kind = Kind::Ops;
+    event.kind = SampleMeaning::Ops;
     let counts = counts(
         made(&[(7, 0x10)], &[]),
         &totals(total(9, 1, 1), None),

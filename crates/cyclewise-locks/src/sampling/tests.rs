@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::counts::{End, Method, Process};
-use cyclewise_bench::machine::lock_event::{Exercise, Kind};
+use cyclewise_bench::machine::lock_event::{Exercise, SampleMeaning};
 use cyclewise_bench::sys::perf_sampling::{Event, Rate, Spec};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ pub(super) fn stand_in() -> LockEvent {
             rate: Rate::PerSecond(1000),
             ..Spec::task_clock()
         },
-        kind: Kind::Instructions,
+        kind: SampleMeaning::Instructions,
         exercise: Exercise::Add,
         total: None,
         instructions: Spec::task_clock(),

@@ -1,7 +1,7 @@
 //! Markdown: the tables of limits, and the part of a page that they are.
 
 use super::limits::{cost, ratio_and_spread, row};
-use crate::limits::{Found, Limits, OnMachine, PRIMITIVES, Primitive, Row};
+use crate::limits::{Limits, OnMachine, PRIMITIVES, Primitive, PrimitiveCosts, Row};
 use std::fmt::Write;
 
 /// Begins the part of a page that is made from records.
@@ -115,7 +115,7 @@ fn definitions() -> String {
     table(&header, header.len(), rows)
 }
 
-fn side_by_side(machines: &[OnMachine], cell: fn(&Found) -> String) -> String {
+fn side_by_side(machines: &[OnMachine], cell: fn(&PrimitiveCosts) -> String) -> String {
     let header: Vec<&str> = std::iter::once("primitive")
         .chain(machines.iter().map(|m| m.name.as_str()))
         .collect();

@@ -169,7 +169,7 @@ fn of_rounds(a: Measured, b: Measured, times: u32) -> Option<(Vec<At>, Decision)
 mod tests {
     use super::*;
     use crate::export::markdown;
-    use crate::limits::{self, Found, NoCost};
+    use crate::limits::{self, NoCost, PrimitiveCosts};
     use crate::record::made_up::bent;
     use crate::record::{Control, Experiment, Record, Run};
 
@@ -192,7 +192,7 @@ mod tests {
         }
     }
 
-    fn found(record: &Record) -> Found {
+    fn found(record: &Record) -> PrimitiveCosts {
         let limits = limits::of(vec![record.clone()]);
         let place = PRIMITIVES.iter().position(|p| p.name == LIST).unwrap();
         limits.machines[0].primitives[place].clone()

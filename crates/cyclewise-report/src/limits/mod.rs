@@ -45,12 +45,12 @@ pub struct OnMachine {
     /// Whether a record's slopes are of two lengths, so that no row of it is tested for linearity.
     pub untested: bool,
     /// One for each of [`PRIMITIVES`].
-    pub primitives: Vec<Found>,
+    pub primitives: Vec<PrimitiveCosts>,
 }
 
 /// A primitive on one machine; what is not known is `None`.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct PrimitiveCosts {
     /// The limit, of all its operations.
     pub limit: Option<Cost>,
     /// Ours.
@@ -191,12 +191,12 @@ fn first<'a>(record: &'a Record, rows: &[Row]) -> Option<Measured<'a>> {
 }
 
 /// The figures of the newest record with both our row and a limit's, or else with ours.
-fn found(p: &Primitive, records: &[&Record]) -> Found {
+fn found(p: &Primitive, records: &[&Record]) -> PrimitiveCosts {
     let newest = |wanted: &dyn Fn(&Record) -> bool| records.iter().rev().copied().find(|r| wanted(r));
     let has_ours = |r: &Record| first(r, p.ours).is_some();
     let record = newest(&|r| has_ours(r) && first(r, p.limit).is_some()).or_else(|| newest(&has_ours));
     let Some((record, ours)) = record.and_then(|r| Some((r, first(r, p.ours)?))) else {
-        return Found::default();
+        return PrimitiveCosts::default();
     };
     // Without the locked row, or where slopes are tested, nothing is known to be above a cost.
     let locked = p.locked.filter(|_| is_of_two_lengths(record));
@@ -218,7 +218,7 @@ fn found(p: &Primitive, records: &[&Record]) -> Found {
             _ => Ratio::by_length(ours.0, other, times),
         }
     };
-    Found {
+    PrimitiveCosts {
         limit: limit.map(|(row, cost)| Cost::of(row, cost, p.times)),
         ours: Some(Cost::of(ours.0, ours.1, 1)),
         to_limit: ratio(limit, p.times),

@@ -85,7 +85,7 @@ fn bend(r: &mut Record, experiment: &str, variant: &str) {
     });
 }
 
-fn of_one<'a>(limits: &'a Limits, name: &str) -> &'a Found {
+fn of_one<'a>(limits: &'a Limits, name: &str) -> &'a PrimitiveCosts {
     let i = PRIMITIVES.iter().position(|p| p.name == name).unwrap();
     &limits.machines[0].primitives[i]
 }

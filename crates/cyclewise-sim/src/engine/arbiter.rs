@@ -31,7 +31,7 @@ pub(crate) enum RequestKind {
     /// A copy.
     Copy,
     /// The line, exclusively.
-    Line,
+    LineId,
     /// A far atomic: an operation at the home.
     FarAtomic,
     /// A far addition of this value, for which no thread waits.

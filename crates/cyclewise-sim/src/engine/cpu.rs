@@ -17,7 +17,7 @@ use std::task::{Context, Poll};
 
 /// A line of memory, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Line(pub(crate) u32);
+pub(crate) struct LineId(pub(crate) u32);
 
 /// All bits of a line.
 pub(crate) const ALL: u64 = u64::MAX;
@@ -26,7 +26,7 @@ pub(crate) const ALL: u64 = u64::MAX;
 #[derive(Debug)]
 pub(crate) struct Mailbox {
     /// The line and the access that the program waits for.
-    pub(crate) access: Cell<Option<(Line, Access)>>,
+    pub(crate) access: Cell<Option<(LineId, Access)>>,
     pub(crate) reply: Cell<Reply>,
     /// The thread's clock: the engine's plus the work since the last access.
     pub(crate) clock: Cell<Picos>,
@@ -83,12 +83,12 @@ impl Cpu {
     }
 
     /// Makes an access, after a plain step.
-    fn access(&self, line: Line, access: Access) -> Pending<'_> {
+    fn access(&self, line: LineId, access: Access) -> Pending<'_> {
         self.pass(self.timing.alu);
         self.post(line, access)
     }
 
-    fn post(&self, line: Line, access: Access) -> Pending<'_> {
+    fn post(&self, line: LineId, access: Access) -> Pending<'_> {
         self.mailbox.access.set(Some((line, access)));
         Pending {
             mailbox: &self.mailbox,
@@ -97,27 +97,27 @@ impl Cpu {
     }
 
     /// Reads; only the masked bits of the result are valid.
-    pub(crate) async fn load(&self, line: Line, mask: u64) -> u64 {
+    pub(crate) async fn load(&self, line: LineId, mask: u64) -> u64 {
         self.access(line, Access::Load { mask }).await.value
     }
 
     /// Reads the masked bits of a line that will be written.
-    pub(crate) async fn load_to_write(&self, line: Line, mask: u64) -> u64 {
+    pub(crate) async fn load_to_write(&self, line: LineId, mask: u64) -> u64 {
         self.access(line, Access::LoadToWrite { mask }).await.value
     }
 
     /// Reads with a reservation.
-    pub(crate) async fn load_exclusive(&self, line: Line) -> u64 {
+    pub(crate) async fn load_exclusive(&self, line: LineId) -> u64 {
         self.access(line, Access::LoadExclusive).await.value
     }
 
     /// Writes if the reservation still holds; returns whether it did.
-    pub(crate) async fn store_exclusive(&self, line: Line, value: u64) -> bool {
+    pub(crate) async fn store_exclusive(&self, line: LineId, value: u64) -> bool {
         self.access(line, Access::StoreExclusive { value }).await.done
     }
 
     /// Writes the masked bits.
-    pub(crate) async fn store(&self, line: Line, mask: u64, value: u64) {
+    pub(crate) async fn store(&self, line: LineId, mask: u64, value: u64) {
         let store = Access::Store { mask, value };
         if self.timing.buffers_stores {
             // No later step waits for it.
@@ -128,12 +128,12 @@ impl Cpu {
     }
 
     /// Adds; returns the previous value.
-    pub(crate) async fn add(&self, line: Line, value: u64) -> u64 {
+    pub(crate) async fn add(&self, line: LineId, value: u64) -> u64 {
         self.access(line, Access::Add { value }).await.value
     }
 
     /// Adds, for a caller that does not need the previous value.
-    pub(crate) async fn add_unused(&self, line: Line, value: u64) {
+    pub(crate) async fn add_unused(&self, line: LineId, value: u64) {
         let add = if self.timing.posts_rmws {
             Access::PostedAdd { value }
         } else {
@@ -143,28 +143,34 @@ impl Cpu {
     }
 
     /// Sets bits; returns the previous value.
-    pub(crate) async fn or(&self, line: Line, bits: u64) -> u64 {
+    pub(crate) async fn or(&self, line: LineId, bits: u64) -> u64 {
         self.access(line, Access::Or { bits }).await.value
     }
 
     /// Clears bits; returns the previous value.
-    pub(crate) async fn clear(&self, line: Line, bits: u64) -> u64 {
+    pub(crate) async fn clear(&self, line: LineId, bits: u64) -> u64 {
         self.access(line, Access::Clear { bits }).await.value
     }
 
     /// Exchanges the masked bits; returns the previous value.
-    pub(crate) async fn swap(&self, line: Line, mask: u64, value: u64) -> u64 {
+    pub(crate) async fn swap(&self, line: LineId, mask: u64, value: u64) -> u64 {
         self.access(line, Access::Swap { mask, value }).await.value
     }
 
     /// Exchanges the masked bits if they are as expected; returns the previous value in either case.
-    pub(crate) async fn cas(&self, line: Line, mask: u64, expected: u64, value: u64) -> Result<u64, u64> {
+    pub(crate) async fn cas(&self, line: LineId, mask: u64, expected: u64, value: u64) -> Result<u64, u64> {
         let reply = self.access(line, Access::Cas { mask, expected, value }).await;
         if reply.done { Ok(reply.value) } else { Err(reply.value) }
     }
 
     /// Spins until `condition` holds for the line's value, of which only the masked bits matter.
-    pub(crate) async fn wait_until(&self, line: Line, mask: u64, relax: Relax, condition: impl Fn(u64) -> bool) -> u64 {
+    pub(crate) async fn wait_until(
+        &self,
+        line: LineId,
+        mask: u64,
+        relax: Relax,
+        condition: impl Fn(u64) -> bool,
+    ) -> u64 {
         let mut seen = self.load(line, mask).await;
         while !condition(seen) {
             let period = match relax {

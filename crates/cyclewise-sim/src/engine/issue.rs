@@ -49,7 +49,7 @@ impl Model {
             Access::StoreExclusive { .. } if !self.is_reserved(thread, number) => self.store_fails(thread),
             Access::StoreExclusive { .. } if !owns => {
                 self.lines[number as usize].reserved.push(thread);
-                self.request(thread, RequestKind::Line);
+                self.request(thread, RequestKind::LineId);
             }
             _ if owns => self.queue_at_port(thread, false),
             Access::PostedAdd { value } if self.timing.far.is_some() => self.post(thread, value),
@@ -70,14 +70,14 @@ impl Model {
                 self.holds.lost(core);
                 self.reply(thread, reply, self.timing.cas);
             }
-            _ => self.request(thread, RequestKind::Line),
+            _ => self.request(thread, RequestKind::LineId),
         }
     }
 
     fn load_first(&mut self, thread: u32, owns: bool, cached: bool, first: FirstAccess) {
         match first {
             FirstAccess::Shared => self.load(thread, cached, RequestKind::Copy),
-            FirstAccess::Exclusive => self.load(thread, owns, RequestKind::Line),
+            FirstAccess::Exclusive => self.load(thread, owns, RequestKind::LineId),
         }
     }
 

@@ -26,7 +26,7 @@ mod thread;
 mod timing;
 mod transfer;
 
-pub(crate) use cpu::{ALL, Backoff, Cpu, Line};
+pub(crate) use cpu::{ALL, Backoff, Cpu, LineId};
 pub(crate) use meter::Meter;
 #[cfg(test)]
 pub(crate) use model::Law;

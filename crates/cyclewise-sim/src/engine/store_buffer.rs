@@ -19,7 +19,7 @@ use super::access::{Access, Reply};
 use super::arbiter::{Request, RequestKind};
 use super::events::Event;
 use super::model::{Law, Model};
-use super::thread::{Found, Role, Running, Store, WaitsFor};
+use super::thread::{Forwarded, Role, Running, Store, WaitsFor};
 
 impl Model {
     fn running(&mut self, thread: u32) -> Option<&mut Running> {
@@ -46,16 +46,16 @@ impl Model {
             Access::Load { mask } | Access::LoadToWrite { mask } => {
                 return match buffer.find(line, mask) {
                     _ if stale => false,
-                    Found::Nothing => false,
-                    Found::Part => self.wait_for(thread, WaitsFor::Drain),
-                    Found::All(value) => self.forward(thread, value),
+                    Forwarded::Nothing => false,
+                    Forwarded::Part => self.wait_for(thread, WaitsFor::Drain),
+                    Forwarded::All(value) => self.forward(thread, value),
                 };
             }
             Access::LoadChanged { seen, mask, .. } => {
                 return match buffer.find(line, mask) {
-                    Found::Nothing => false,
-                    Found::All(value) if (value ^ seen) & mask != 0 => self.forward(thread, value),
-                    Found::All(_) | Found::Part => self.wait_for(thread, WaitsFor::Drain),
+                    Forwarded::Nothing => false,
+                    Forwarded::All(value) if (value ^ seen) & mask != 0 => self.forward(thread, value),
+                    Forwarded::All(_) | Forwarded::Part => self.wait_for(thread, WaitsFor::Drain),
                 };
             }
             _ => return self.wait_for(thread, WaitsFor::Drain),
@@ -108,7 +108,7 @@ impl Model {
         self.lines[line as usize].requests.push(Request {
             core,
             thread: super::prefetch::NOBODY,
-            kind: RequestKind::Line,
+            kind: RequestKind::LineId,
             since: self.now,
         });
         self.kick(line);
@@ -152,7 +152,7 @@ impl Model {
         let (core, line, thread) = (state.core, state.line, state.hardware(drain));
         if self.cores[core as usize].requested.contains(&line) {
             // The line is on its way to this core.
-            return self.request(drain, RequestKind::Line);
+            return self.request(drain, RequestKind::LineId);
         }
         let most = self.mechanism.posted_rmws;
         let Some(running) = self.running(thread) else { return };
@@ -218,7 +218,7 @@ impl Model {
         }
         self.lines[number as usize].last_far = None;
         self.cores[core as usize].requested.push(number);
-        (request.kind, request.thread) = (RequestKind::Line, super::prefetch::NOBODY);
+        (request.kind, request.thread) = (RequestKind::LineId, super::prefetch::NOBODY);
         request
     }
 }

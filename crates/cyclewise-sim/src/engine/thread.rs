@@ -112,7 +112,7 @@ pub(super) struct Store {
 }
 
 /// What a buffer has of some bits of a line.
-pub(super) enum Found {
+pub(super) enum Forwarded {
     Nothing,
     Part,
     /// The value; only those bits are valid.
@@ -120,7 +120,7 @@ pub(super) enum Found {
 }
 
 impl Buffer {
-    pub(super) fn find(&self, line: u32, mask: u64) -> Found {
+    pub(super) fn find(&self, line: u32, mask: u64) -> Forwarded {
         let (mut value, mut covered) = (0, 0);
         for store in self.stores.iter().filter(|store| store.line == line) {
             match store.access {
@@ -129,13 +129,13 @@ impl Buffer {
                     covered |= mask;
                 }
                 // What it will add to is not known.
-                _ => return Found::Part,
+                _ => return Forwarded::Part,
             }
         }
         match covered & mask {
-            0 => Found::Nothing,
-            all if all == mask => Found::All(value),
-            _ => Found::Part,
+            0 => Forwarded::Nothing,
+            all if all == mask => Forwarded::All(value),
+            _ => Forwarded::Part,
         }
     }
 }

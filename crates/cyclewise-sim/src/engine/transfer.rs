@@ -89,7 +89,7 @@ impl Model {
             && !requested.contains(&number)
         {
             requested.push(number);
-            request.kind = RequestKind::Line;
+            request.kind = RequestKind::LineId;
             self.threads[request.thread as usize].waits_for = WaitsFor::Fill;
         }
         request
@@ -118,7 +118,7 @@ impl Model {
         let (line, geometry, timing) = (&self.lines[number as usize], &self.geometry, &*self.timing);
         let target = match request.kind {
             RequestKind::FarAtomic | RequestKind::PostedAdd(_) => line.home,
-            RequestKind::Copy | RequestKind::Line => request.core,
+            RequestKind::Copy | RequestKind::LineId => request.core,
         };
         let others = line.copies.count() - u32::from(line.copies.has(target));
         let data = match line.owner {
@@ -195,7 +195,7 @@ impl Model {
                 }
             }
             (_, None) if only_reads => {}
-            (RequestKind::Line, _) => self.invalidate(number, Some(request.core)),
+            (RequestKind::LineId, _) => self.invalidate(number, Some(request.core)),
             _ => self.invalidate(number, None),
         }
         // The old owner's pending accesses request the line again.
@@ -309,7 +309,7 @@ impl Model {
                 (line.owner, line.at, line.hold_until) = (Some(core), core, self.now);
                 self.serve(core, number);
             }
-            RequestKind::Line => {
+            RequestKind::LineId => {
                 (line.owner, line.at) = (Some(core), core);
                 self.meter.filled();
                 self.end_reservations(number, Some(core));

@@ -9,7 +9,7 @@
 use super::build::{job, machine};
 use super::data::{MatrixIs, PublishedMachine, PublishedRow};
 use super::laws::Laws;
-use super::{Group, Kind, Pattern, Reach};
+use super::{Group, Pattern, Reach, WorkloadKind};
 use crate::{Machine, Relax, Workload, simulate};
 
 /// Where the transfer times come from.
@@ -114,7 +114,7 @@ impl Anchored<'_> {
 
 /// What rows of one thread have more than the simulation of them, by lock. Costs of instructions come from other workloads.
 fn overheads(published: &PublishedMachine, machine: &Machine) -> Vec<(Workload, Relax, f64)> {
-    let is_lock = |row: &PublishedRow| row.threads == 1 && Kind::of(row.workload) == Some(Kind::Lock);
+    let is_lock = |row: &PublishedRow| row.threads == 1 && WorkloadKind::of(row.workload) == Some(WorkloadKind::Lock);
     let overhead = |row: PublishedRow| {
         let seen = simulate(machine, &job(published, &row)).ok()?;
         Some((row.workload, row.relax, (row.ns - seen.ns_per_op).max(0.0)))

@@ -102,14 +102,15 @@ pub(super) fn job(published: &PublishedMachine, row: &PublishedRow) -> Job {
 mod tests {
     use super::super::data::machines;
     use super::*;
-    use crate::exam::Kind;
+    use crate::exam::WorkloadKind;
     use crate::exam::laws::{LAWS, Laws, Space};
     use crate::simulate;
 
     #[test]
     fn rows_of_one_thread_come_out_as_they_are_given() {
         for published in machines() {
-            let simple = |row: &PublishedRow| Kind::of(row.workload) != Some(Kind::Lock) && row.threads == 1;
+            let simple =
+                |row: &PublishedRow| WorkloadKind::of(row.workload) != Some(WorkloadKind::Lock) && row.threads == 1;
             for row in published.rows().filter(simple) {
                 let machine = Laws::SIMPLEST.apply(&machine(&published));
                 let seen = simulate(&machine, &job(&published, &row)).unwrap().ns_per_op;

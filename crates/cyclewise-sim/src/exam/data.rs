@@ -202,7 +202,7 @@ pub fn matrices() -> Vec<ReducedMatrix> {
 #[cfg(test)]
 mod tests {
     use super::super::split::{Half, SEEN, half};
-    use super::super::{Kind, matrix};
+    use super::super::{WorkloadKind, matrix};
     use super::*;
 
     /// The halves as the rule gave them when the file was made.
@@ -248,7 +248,7 @@ mod tests {
                         curve.note
                     );
                 }
-                assert!(Kind::of(curve.workload).is_some(), "{}", curve.workload);
+                assert!(WorkloadKind::of(curve.workload).is_some(), "{}", curve.workload);
             }
             for row in m.rows() {
                 assert!(row.ns > 0.0 && row.threads >= 1, "{row:?}");

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 /// A kind of workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum WorkloadKind {
     /// One read-modify-write that cannot fail.
     FetchAdd,
     /// A loop of compare-and-exchange, or of load-exclusive and store-exclusive.
@@ -18,7 +18,7 @@ pub enum Kind {
     Lock,
 }
 
-impl Kind {
+impl WorkloadKind {
     /// All kinds.
     pub const ALL: &[Self] = &[Self::FetchAdd, Self::Exchange, Self::Lock];
 
@@ -90,11 +90,11 @@ impl Pattern {
 
     /// The kind that it is judged with.
     #[must_use]
-    pub const fn kind(self) -> Kind {
+    pub const fn kind(self) -> WorkloadKind {
         match self {
-            Self::Addition => Kind::FetchAdd,
-            Self::Exchange => Kind::Exchange,
-            Self::WritingLock | Self::ReadingLock | Self::QueueLock => Kind::Lock,
+            Self::Addition => WorkloadKind::FetchAdd,
+            Self::Exchange => WorkloadKind::Exchange,
+            Self::WritingLock | Self::ReadingLock | Self::QueueLock => WorkloadKind::Lock,
         }
     }
 
@@ -213,12 +213,12 @@ mod tests {
 
     #[test]
     fn loops_and_locks_are_told_apart_and_system_calls_are_neither() {
-        assert_eq!(Kind::of(Workload::LlSc), Some(Kind::Exchange));
-        assert_eq!(Kind::of(Workload::LockrefLocked), Some(Kind::Lock));
-        assert_eq!(Kind::of(Workload::Refcount), Some(Kind::FetchAdd));
-        assert_eq!(Kind::of(Workload::OpenReadClose), None);
-        assert_eq!(Kind::of(Workload::PercpuCounter), None);
+        assert_eq!(WorkloadKind::of(Workload::LlSc), Some(WorkloadKind::Exchange));
+        assert_eq!(WorkloadKind::of(Workload::LockrefLocked), Some(WorkloadKind::Lock));
+        assert_eq!(WorkloadKind::of(Workload::Refcount), Some(WorkloadKind::FetchAdd));
+        assert_eq!(WorkloadKind::of(Workload::OpenReadClose), None);
+        assert_eq!(WorkloadKind::of(Workload::PercpuCounter), None);
         // A mix of exchanges and a lock behind a limit has no held-out rows of its own kind.
-        assert_eq!(Kind::of(Workload::Lockref), None);
+        assert_eq!(WorkloadKind::of(Workload::Lockref), None);
     }
 }

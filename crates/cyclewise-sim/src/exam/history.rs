@@ -1,6 +1,6 @@
 //! Results of earlier examinations: `data/results.toml`. A result stays, good or bad.
 
-use super::Kind;
+use super::WorkloadKind;
 use serde::Deserialize;
 
 /// The result of a kind in an earlier examination.
@@ -10,7 +10,7 @@ pub struct PastResult {
     /// Which model and laws were examined.
     pub of: String,
     /// The kind.
-    pub kind: Kind,
+    pub kind: WorkloadKind,
     /// Predicted rows.
     pub rows: u32,
     /// Refused rows.

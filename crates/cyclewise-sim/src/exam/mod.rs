@@ -31,7 +31,7 @@ mod tests;
 
 pub use anchor::Transfers;
 pub use band::{Band, MOST_SPREAD, SHARE};
-pub use group::{Group, Kind, Pattern, Reach};
+pub use group::{Group, Pattern, Reach, WorkloadKind};
 pub use history::{PastResult, results};
 pub use prediction::{band, relative_band};
 pub use report::{ExamRow, Examination, KindResult, Refusal, run};

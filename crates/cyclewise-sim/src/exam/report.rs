@@ -7,7 +7,7 @@ use super::data::{PublishedMachine, PublishedRow};
 use super::figures::{Figure, FigureResult, figures};
 use super::learn::{self, HeldOutRow, Learned};
 use super::split::{Half, half};
-use super::{Group, Kind, data, prediction};
+use super::{Group, WorkloadKind, data, prediction};
 use crate::Relax;
 use crate::stats::median;
 
@@ -72,7 +72,7 @@ impl Refusal {
 impl ExamRow {
     /// Its kind.
     #[must_use]
-    pub const fn kind(&self) -> Kind {
+    pub const fn kind(&self) -> WorkloadKind {
         self.group.pattern.kind()
     }
 
@@ -124,7 +124,7 @@ pub(super) fn label(row: &PublishedRow) -> String {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KindResult {
     /// The kind.
-    pub kind: Kind,
+    pub kind: WorkloadKind,
     /// Predicted rows.
     pub rows: usize,
     /// Refused rows.
@@ -162,11 +162,11 @@ impl Examination {
     /// The result of each kind.
     #[must_use]
     pub fn kinds(&self) -> Vec<KindResult> {
-        Kind::ALL.iter().map(|kind| result(*kind, &self.rows)).collect()
+        WorkloadKind::ALL.iter().map(|kind| result(*kind, &self.rows)).collect()
     }
 }
 
-fn result(kind: Kind, rows: &[ExamRow]) -> KindResult {
+fn result(kind: WorkloadKind, rows: &[ExamRow]) -> KindResult {
     let of: Vec<&ExamRow> = rows.iter().filter(|row| row.kind() == kind).collect();
     let errors: Vec<f64> = of.iter().filter_map(|row| Some(row.error()?.abs())).collect();
     KindResult {

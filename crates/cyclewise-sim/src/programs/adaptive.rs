@@ -11,7 +11,7 @@
 
 use super::lock::queue::{LOCK, Lock};
 use super::setup::{Expected, LOW, Memory, Start, low, start};
-use crate::engine::{ALL, Backoff, Cpu, Line};
+use crate::engine::{ALL, Backoff, Cpu, LineId};
 use crate::workload::{Job, Relax};
 
 /// The library's limit, for a job without one.
@@ -21,7 +21,7 @@ const TRIES: u32 = 100;
 struct AdaptiveLockRef {
     lock: Lock,
     /// Low half: the number of waiters. High half: the number of calm turns in a row.
-    policy: Line,
+    policy: LineId,
     limit: u32,
     relax: Relax,
     critical: u32,

@@ -1,12 +1,12 @@
 //! One counter that every thread increments, each program in its own way.
 
 use super::setup::{Expected, Memory, Start, counts_operations, start};
-use crate::engine::{Cpu, Line};
+use crate::engine::{Cpu, LineId};
 use crate::workload::{Job, Relax};
 
 #[derive(Clone)]
 pub(super) struct Counter {
-    pub(super) line: Line,
+    pub(super) line: LineId,
     pub(super) relax: Relax,
     pub(super) parallel: u32,
 }

@@ -12,13 +12,13 @@ use super::lockref::LockRef;
 use super::queued::Queued;
 use super::refcount;
 use super::setup::{Expected, LOW, Lines, Memory, Start, low, start};
-use crate::engine::{Cpu, Line};
+use crate::engine::{Cpu, LineId};
 use crate::workload::{Job, Workload};
 
 #[derive(Clone)]
 struct OpenFile {
     entry: LockRef,
-    count: Line,
+    count: LineId,
     tables: Tables,
     critical: u32,
     parallel: u32,
@@ -61,7 +61,7 @@ pub(super) fn prepare(job: &Job, memory: &mut Memory) -> (Start, Expected) {
     let expected = {
         let entry = entry.lock.word;
         move |_| {
-            let words: Vec<Line> = match tables {
+            let words: Vec<LineId> = match tables {
                 Tables::Shared(table) => vec![table.word],
                 Tables::Own(words) => words.iter().collect(),
             };

@@ -8,7 +8,7 @@
 //! Linux 5.2, `kernel/locking/qspinlock.c`.
 
 use super::setup::{LOW, Lines, Memory};
-use crate::engine::{Cpu, Line};
+use crate::engine::{Cpu, LineId};
 use crate::workload::{Job, Relax};
 
 /// All bits of the lock.
@@ -30,7 +30,7 @@ const NEXT: u64 = LOW;
 /// A lock, and one line for each thread that may wait for it.
 #[derive(Clone, Copy)]
 pub(super) struct Queued {
-    pub(super) word: Line,
+    pub(super) word: LineId,
     nodes: Lines,
     relax: Relax,
 }
@@ -50,7 +50,7 @@ impl Queued {
     }
 
     /// A lock in the high half of a line, for which no thread ever waits.
-    pub(super) fn uncontended(word: Line) -> Self {
+    pub(super) fn uncontended(word: LineId) -> Self {
         Self {
             word,
             nodes: Lines::NONE,

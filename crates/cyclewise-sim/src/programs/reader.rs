@@ -1,7 +1,7 @@
 //! A thread that only reads the first line, again each time its copy is invalidated: false sharing.
 
 use super::setup::{Start, start};
-use crate::engine::{ALL, Cpu, Line};
+use crate::engine::{ALL, Cpu, LineId};
 use crate::workload::Relax;
 
 pub(super) fn start_reader() -> Start {
@@ -9,8 +9,8 @@ pub(super) fn start_reader() -> Start {
 }
 
 async fn body(cpu: Cpu, (): ()) {
-    let mut seen = cpu.load(Line(0), ALL).await;
+    let mut seen = cpu.load(LineId(0), ALL).await;
     while cpu.again() {
-        seen = cpu.wait_until(Line(0), ALL, Relax::None, |now| now != seen).await;
+        seen = cpu.wait_until(LineId(0), ALL, Relax::None, |now| now != seen).await;
     }
 }

@@ -9,12 +9,12 @@
 //! Linux 5.1, `lib/refcount.c`; `cyclewise::refs::{refcount, rcuref}`.
 
 use super::setup::{Expected, LOW, Memory, Start, low, start};
-use crate::engine::{Backoff, Cpu, Line};
+use crate::engine::{Backoff, Cpu, LineId};
 use crate::workload::{Job, Relax};
 
 #[derive(Clone)]
 struct Refcount {
-    count: Line,
+    count: LineId,
     relax: Relax,
     critical: u32,
     parallel: u32,
@@ -59,7 +59,7 @@ pub(super) fn inc_not_zero(job: &Job, memory: &mut Memory) -> (Start, Expected) 
 const SATURATED: u64 = LOW;
 
 /// `refcount_inc_not_zero` of `REFCOUNT_FULL` and of the library; returns whether a reference was taken.
-pub(super) async fn add_not_zero(cpu: &Cpu, line: Line, relax: Relax) -> bool {
+pub(super) async fn add_not_zero(cpu: &Cpu, line: LineId, relax: Relax) -> bool {
     let mut backoff = Backoff::new(relax);
     let mut count = cpu.load_to_write(line, LOW).await & LOW;
     loop {
@@ -79,7 +79,7 @@ pub(super) async fn add_not_zero(cpu: &Cpu, line: Line, relax: Relax) -> bool {
 }
 
 /// `refcount_dec_and_test` of `REFCOUNT_FULL`; returns whether it was the last reference.
-pub(super) async fn sub_and_test(cpu: &Cpu, line: Line, relax: Relax) -> bool {
+pub(super) async fn sub_and_test(cpu: &Cpu, line: LineId, relax: Relax) -> bool {
     let mut backoff = Backoff::new(relax);
     let mut count = cpu.load_to_write(line, LOW).await & LOW;
     loop {
@@ -99,13 +99,13 @@ pub(super) async fn sub_and_test(cpu: &Cpu, line: Line, relax: Relax) -> bool {
 }
 
 /// Increments by one instruction; returns false if its flags show misuse.
-pub(super) async fn inc(cpu: &Cpu, line: Line) -> bool {
+pub(super) async fn inc(cpu: &Cpu, line: LineId) -> bool {
     let old = cpu.add(line, 1).await & LOW;
     old < 1 << 31
 }
 
 /// Decrements by one instruction; returns whether its flags show the last reference.
-pub(super) async fn dec_and_test(cpu: &Cpu, line: Line) -> bool {
+pub(super) async fn dec_and_test(cpu: &Cpu, line: LineId) -> bool {
     // The addition is 64 bits wide and the count 32, so the upper half is ignored.
     cpu.add(line, u64::MAX).await & LOW == 0
 }

@@ -1,6 +1,6 @@
 //! A program before its run: its lines, how it starts, and what its lines must contain in the end.
 
-use crate::engine::{ALL, Cpu, Line, Program};
+use crate::engine::{ALL, Cpu, LineId, Program};
 
 /// The initial memory.
 #[derive(Debug, Default)]
@@ -8,10 +8,10 @@ pub(crate) struct Memory(Vec<u64>);
 
 impl Memory {
     /// Allocates a line with an initial value.
-    pub(super) fn line(&mut self, value: u64) -> Line {
+    pub(super) fn line(&mut self, value: u64) -> LineId {
         let number = self.line_count();
         self.0.push(value);
-        Line(number)
+        LineId(number)
     }
 
     /// Allocates a number of lines with an initial value.
@@ -46,20 +46,20 @@ impl Lines {
     pub(super) const NONE: Self = Self { first: 0, count: 0 };
 
     /// The line of this index, from 0.
-    pub(super) fn at(self, index: u32) -> Line {
+    pub(super) fn at(self, index: u32) -> LineId {
         assert!(index < self.count, "line {index} of {}", self.count);
-        Line(self.first + index)
+        LineId(self.first + index)
     }
 
-    pub(super) fn iter(self) -> impl Iterator<Item = Line> {
-        (self.first..self.first + self.count).map(Line)
+    pub(super) fn iter(self) -> impl Iterator<Item = LineId> {
+        (self.first..self.first + self.count).map(LineId)
     }
 }
 
 /// The expected value of a line's masked bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ExpectedValue {
-    pub(crate) line: Line,
+    pub(crate) line: LineId,
     pub(crate) mask: u64,
     pub(crate) value: u64,
 }
@@ -75,7 +75,7 @@ pub(super) fn start<S: Clone + 'static, F: Future<Output = ()> + 'static>(state:
 }
 
 /// The expected value of a whole line: the number of finished operations.
-pub(super) fn counts_operations(line: Line) -> Expected {
+pub(super) fn counts_operations(line: LineId) -> Expected {
     Box::new(move |ops| {
         vec![ExpectedValue {
             line,
@@ -86,7 +86,7 @@ pub(super) fn counts_operations(line: Line) -> Expected {
 }
 
 /// The expected value of a line's low half.
-pub(super) fn low(line: Line, value: u64) -> ExpectedValue {
+pub(super) fn low(line: LineId, value: u64) -> ExpectedValue {
     ExpectedValue {
         line,
         mask: LOW,

@@ -43,12 +43,12 @@ struct Search {
     text: Range<usize>,
     /// Whether the rest of the file no longer matters.
     is_done: bool,
-    line: Line,
+    line: MapsLine,
 }
 
 /// The line that is being read.
 #[derive(Clone, Copy, Default)]
-struct Line {
+struct MapsLine {
     start: usize,
     end: usize,
     /// Which field it is in: 0 and 1 the addresses, 2 the permissions, 3 the rest.
@@ -59,7 +59,7 @@ struct Line {
     bits: u8,
 }
 
-/// Of [`Line::bits`].
+/// Of [`MapsLine::bits`].
 const R: u8 = 1;
 const W: u8 = 2;
 const X: u8 = 4;
@@ -71,7 +71,7 @@ impl Search {
             ignored,
             text: 0..0,
             is_done: false,
-            line: Line::default(),
+            line: MapsLine::default(),
         }
     }
 

@@ -10,7 +10,7 @@
 //! driver names none of these in `events/`, and a PMU that lacks one counts nothing, so they are tried. Their samples come late. The
 //! Statistical Profiling Extension would be exact, and is not read here.
 
-use super::{Exercise, Kind, LockEvent};
+use super::{Exercise, LockEvent, SampleMeaning};
 use crate::machine::cpu_list;
 use crate::machine::cpuinfo::CpuInfo;
 use crate::sys::perf_sampling::{Rate, Spec};
@@ -126,7 +126,7 @@ fn intel(fs: &Sysfs, pmu: &str) -> Option<LockEvent> {
             precise: precise.clamp(0, 2) as u8,
             ..Spec::count(kind, LOCK_LOADS)
         },
-        kind: Kind::Instructions,
+        kind: SampleMeaning::Instructions,
         exercise: Exercise::Add,
         total: None,
         instructions,
@@ -150,7 +150,7 @@ fn amd(fs: &Sysfs) -> Option<LockEvent> {
             user_only: has_filter,
             ..Spec::count(kind, IBS_COUNT_OPS)
         },
-        kind: Kind::Ops,
+        kind: SampleMeaning::Ops,
         exercise: Exercise::Add,
         total: pmu_type(fs, "cpu").map(|cpu| Spec::count(cpu, LS_LOCKS)),
         instructions: Spec::instructions(),
@@ -171,7 +171,7 @@ fn arm(fs: &Sysfs, pmu: &str) -> Vec<LockEvent> {
             rate: per_second(fs, PER_SECOND),
             ..Spec::count(kind, code)
         },
-        kind: Kind::Speculative,
+        kind: SampleMeaning::Speculative,
         exercise,
         total: None,
         instructions: Spec::count(kind, 0x08), // INST_RETIRED

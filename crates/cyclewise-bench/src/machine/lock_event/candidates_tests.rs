@@ -33,7 +33,7 @@ fn skylake_samples_precise_lock_loads() {
         (event.sampled.pmu, event.sampled.config, event.sampled.precise),
         (4, 0x21d0, 2)
     );
-    assert!(event.sampled.user_only && event.cpus.is_none() && event.kind == Kind::Instructions);
+    assert!(event.sampled.user_only && event.cpus.is_none() && event.kind == SampleMeaning::Instructions);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn amd_samples_ops_and_counts_locks() {
     let events = on(&tree(&files), "AuthenticAMD");
     let [event] = &events[..] else { panic!("{events:?}") };
     assert_eq!((event.sampled.pmu, event.sampled.config), (11, 1 << 19));
-    assert!(event.sampled.raw && event.kind == Kind::Ops);
+    assert!(event.sampled.raw && event.kind == SampleMeaning::Ops);
     // IBS refuses exclude_kernel unless the driver filters.
     assert!(!event.sampled.user_only && event.sampled.config2 == 0);
     assert_eq!(event.total.map(|t| (t.pmu, t.config)), Some((4, 0x0f25)));

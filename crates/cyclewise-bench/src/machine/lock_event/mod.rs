@@ -28,7 +28,7 @@ pub struct LockEvent {
     /// What is sampled.
     pub sampled: Spec,
     /// What a sample means.
-    pub kind: Kind,
+    pub kind: SampleMeaning,
     /// What it is tried on.
     pub exercise: Exercise,
     /// What counts locked instructions where that is another event; none where the sampled one's own count is it.
@@ -42,13 +42,13 @@ pub struct LockEvent {
 impl LockEvent {
     /// Whether the sampled event's own count is that of locked instructions.
     pub fn counts_itself(&self) -> bool {
-        self.kind != Kind::Ops
+        self.kind != SampleMeaning::Ops
     }
 }
 
 /// What a sample means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum SampleMeaning {
     /// Each counted event is one locked instruction.
     Instructions,
     /// Each counted event is one executed store-exclusive or atomic, speculative ones included.

@@ -1,6 +1,6 @@
 //! Tries an event on a loop of known locked instructions.
 
-use super::{Exercise, Kind, LockEvent, Refusal, Tried};
+use super::{Exercise, LockEvent, Refusal, SampleMeaning, Tried};
 use crate::sys::affinity;
 use crate::sys::errno::Errno;
 use crate::sys::perf_record::{Record, parse};
@@ -49,11 +49,11 @@ fn outcome(event: &mut LockEvent) -> Result<String, Refusal> {
         .find(has_it)
         .ok_or(Refusal::Errno(Errno(libc::ENODEV)))?;
     affinity::confine(&[cpu]).map_err(refused)?;
-    if event.kind == Kind::Ops {
+    if event.kind == SampleMeaning::Ops {
         // What counts all locks may be missing; then samples alone are counted.
         event.total = event
             .total
-            .filter(|spec| counted(spec, Exercise::Add).is_ok_and(|n| is_right(Kind::Instructions, n)));
+            .filter(|spec| counted(spec, Exercise::Add).is_ok_and(|n| is_right(SampleMeaning::Instructions, n)));
         return ops(event, cpu);
     }
     let counting = Spec {
@@ -74,10 +74,10 @@ fn outcome(event: &mut LockEvent) -> Result<String, Refusal> {
 }
 
 /// Whether `counted` is what a true counter gives.
-fn is_right(kind: Kind, counted: u64) -> bool {
+fn is_right(kind: SampleMeaning, counted: u64) -> bool {
     // Beside the loop's own there are a few in the calls that start and stop the counter.
     let most = match kind {
-        Kind::Speculative => 2 * EXECUTED,
+        SampleMeaning::Speculative => 2 * EXECUTED,
         _ => EXECUTED + EXECUTED / 50,
     };
     (EXECUTED..=most).contains(&counted)
@@ -128,7 +128,7 @@ fn ops(event: &LockEvent, cpu: u32) -> Result<String, Refusal> {
 mod tests {
     use super::*;
 
-    fn stand_in(kind: Kind) -> LockEvent {
+    fn stand_in(kind: SampleMeaning) -> LockEvent {
         LockEvent {
             name: "task-clock".to_owned(),
             sampled: Spec {
@@ -146,13 +146,13 @@ mod tests {
     #[test]
     fn an_event_that_counts_something_else_is_not_offered() {
         // Nanoseconds: more than one a locked instruction.
-        let refused = tried(stand_in(Kind::Instructions)).outcome.unwrap_err();
+        let refused = tried(stand_in(SampleMeaning::Instructions)).outcome.unwrap_err();
         match refused {
             Refusal::Wrong { counted, executed } => assert!(counted > executed, "{refused}"),
             Refusal::Errno(errno) => println!("skipped: perf_event_open: {errno}"),
         }
         // Samples without the hardware's words.
-        let refused = tried(stand_in(Kind::Ops)).outcome.unwrap_err();
+        let refused = tried(stand_in(SampleMeaning::Ops)).outcome.unwrap_err();
         assert!(
             refused.to_string().contains("nothing") || matches!(refused, Refusal::Errno(_)),
             "{refused}"
@@ -161,18 +161,23 @@ mod tests {
 
     #[test]
     fn what_is_right_has_bounds() {
-        assert!(is_right(Kind::Instructions, EXECUTED) && is_right(Kind::Instructions, EXECUTED + 40));
-        assert!(!is_right(Kind::Instructions, EXECUTED - 1) && !is_right(Kind::Instructions, EXECUTED * 3 / 2));
-        assert!(is_right(Kind::Speculative, EXECUTED * 3 / 2) && !is_right(Kind::Speculative, 0));
+        assert!(
+            is_right(SampleMeaning::Instructions, EXECUTED) && is_right(SampleMeaning::Instructions, EXECUTED + 40)
+        );
+        assert!(
+            !is_right(SampleMeaning::Instructions, EXECUTED - 1)
+                && !is_right(SampleMeaning::Instructions, EXECUTED * 3 / 2)
+        );
+        assert!(is_right(SampleMeaning::Speculative, EXECUTED * 3 / 2) && !is_right(SampleMeaning::Speculative, 0));
     }
 
     #[test]
     fn an_event_of_a_pmu_that_is_not_there_says_the_errno() {
-        let mut event = stand_in(Kind::Instructions);
+        let mut event = stand_in(SampleMeaning::Instructions);
         event.sampled.pmu = 0x7fff_0000;
         assert!(matches!(tried(event).outcome, Err(Refusal::Errno(_))));
         // CPUs that are not ours.
-        let mut event = stand_in(Kind::Instructions);
+        let mut event = stand_in(SampleMeaning::Instructions);
         event.cpus = Some(vec![8000]);
         assert_eq!(tried(event).outcome, Err(Refusal::Errno(Errno(libc::ENODEV))));
     }

@@ -9,7 +9,7 @@ use crate::stats::levels::{Level, LevelsError, Times, levels};
 
 /// A level of the matrix.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct NamedLevel {
     /// The level; groups are of CPU numbers.
     pub level: Level,
     /// What the kernel calls exactly these groups.
@@ -20,7 +20,7 @@ pub struct Found {
 ///
 /// # Errors
 /// If pairs are missing.
-pub fn found(e: &Experiment) -> Option<Result<Vec<Found>, LevelsError>> {
+pub fn found(e: &Experiment) -> Option<Result<Vec<NamedLevel>, LevelsError>> {
     let matrix = Matrix::of(e)?;
     let count = matrix.cpus.len();
     let mut times = Times::new(count);
@@ -37,7 +37,7 @@ pub fn found(e: &Experiment) -> Option<Result<Vec<Found>, LevelsError>> {
             *cpu = matrix.cpus[*cpu] as usize;
         }
         let named = Distance::ALL.into_iter().find(|d| is_named(&level, &pairs, *d));
-        Found { level, named }
+        NamedLevel { level, named }
     };
     Some(levels(&times).map(|levels| levels.into_iter().map(named).collect()))
 }
@@ -75,7 +75,7 @@ pub fn clusters(e: &Experiment) -> Option<Clusters> {
         let pair = pairs.iter().find(|p| p.cpus == [a.min(b), a.max(b)]);
         a == b || pair.is_some_and(|pair| pair.distance <= most)
     };
-    let is_cluster = |f: &&Found| {
+    let is_cluster = |f: &&NamedLevel| {
         let within = |group: &Vec<usize>| {
             group
                 .iter()

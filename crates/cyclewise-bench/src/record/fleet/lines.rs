@@ -18,7 +18,7 @@ pub fn is_fleet(start: &[u8]) -> bool {
 }
 
 /// A line after the head.
-pub enum Line {
+pub enum FleetLine {
     /// A record.
     Member(Box<Member>),
     /// A doctor's report.
@@ -59,7 +59,7 @@ impl<R: BufRead> Lines<R> {
     ///
     /// # Errors
     /// The file is torn, or a line does not follow the schema.
-    pub fn next(&mut self, names: &Names) -> Result<Option<Line>, Fault> {
+    pub fn next(&mut self, names: &Names) -> Result<Option<FleetLine>, Fault> {
         let (members, checkups) = match self.left {
             Some(left) => left,
             None => self.head()?,
@@ -69,12 +69,12 @@ impl<R: BufRead> Lines<R> {
             member::again(&mut member)?;
             names.share(&mut member.rows);
             self.left = Some((members - 1, checkups));
-            return Ok(Some(Line::Member(member)));
+            return Ok(Some(FleetLine::Member(member)));
         }
         if checkups > 0 {
             let checkup = self.line()?;
             self.left = Some((members, checkups - 1));
-            return Ok(Some(Line::Checkup(checkup)));
+            return Ok(Some(FleetLine::Checkup(checkup)));
         }
         Ok(None)
     }
@@ -160,7 +160,7 @@ mod tests {
         };
         let text = [to_line(&head).unwrap(), to_line(&member).unwrap()].concat();
         match Lines::new(text.as_slice()).next(&Names::default())? {
-            Some(Line::Member(member)) => Ok(*member),
+            Some(FleetLine::Member(member)) => Ok(*member),
             _ => panic!("a member was written"),
         }
     }

@@ -20,7 +20,7 @@ use super::{Definition, Mode, Options, Published};
 use crate::error::{Error, Result};
 use crate::record::Unit;
 use crate::runner::{Control, Guards, Sample, Sampler, Setup, metrics};
-use crate::sys::channel::Kind;
+use crate::sys::channel::ChannelKind;
 use crate::sys::usage::CpuTime;
 
 const XEON: &str = "2.0 GHz E5405 Core 2 dual Quad-Core Xeon, 1 CPU in use, Linux 2.6.27-rc2";
@@ -109,10 +109,10 @@ fn plans(options: &Options) -> Result<Vec<Plan>> {
         Mode::Full => 50,   // the mail's parameter
     });
     let loops = options.loops.unwrap_or(100); // rt-tests' default
-    let kinds: &[Kind] = if options.pipe {
-        &[Kind::SocketPair, Kind::Pipe]
+    let kinds: &[ChannelKind] = if options.pipe {
+        &[ChannelKind::SocketPair, ChannelKind::Pipe]
     } else {
-        &[Kind::SocketPair]
+        &[ChannelKind::SocketPair]
     };
     let mut plans = Vec::new();
     for &channel in kinds {

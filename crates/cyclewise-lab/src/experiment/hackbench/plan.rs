@@ -2,7 +2,7 @@
 
 use super::protocol;
 use crate::error::{Error, Result};
-use crate::sys::channel::Kind;
+use crate::sys::channel::ChannelKind;
 use std::time::Duration;
 
 /// What a sender or a receiver is.
@@ -18,7 +18,7 @@ pub enum Carrier {
 #[derive(Clone, Debug)]
 pub struct Plan {
     carrier: Carrier,
-    channel: Kind,
+    channel: ChannelKind,
     groups: u32,
     loops: u32,
     pub(super) fault: Option<Fault>,
@@ -53,7 +53,7 @@ impl Plan {
     ///
     /// # Errors
     /// Exit 2 if a count is out of range.
-    pub fn new(carrier: Carrier, channel: Kind, groups: u32, loops: u32) -> Result<Self> {
+    pub fn new(carrier: Carrier, channel: ChannelKind, groups: u32, loops: u32) -> Result<Self> {
         if !(1..=10_000).contains(&groups) {
             return Err(Error::usage(format!(
                 "--groups {groups}: give 1 to 10000; each group is {} tasks",
@@ -78,7 +78,7 @@ impl Plan {
     }
 
     /// The kind of channel.
-    pub fn channel(&self) -> Kind {
+    pub fn channel(&self) -> ChannelKind {
         self.channel
     }
 
@@ -95,10 +95,10 @@ impl Plan {
     /// The variant's name.
     pub fn name(&self) -> &'static str {
         match (self.carrier, self.channel) {
-            (Carrier::Processes, Kind::SocketPair) => "processes-socketpair",
-            (Carrier::Threads, Kind::SocketPair) => "threads-socketpair",
-            (Carrier::Processes, Kind::Pipe) => "processes-pipe",
-            (Carrier::Threads, Kind::Pipe) => "threads-pipe",
+            (Carrier::Processes, ChannelKind::SocketPair) => "processes-socketpair",
+            (Carrier::Threads, ChannelKind::SocketPair) => "threads-socketpair",
+            (Carrier::Processes, ChannelKind::Pipe) => "processes-pipe",
+            (Carrier::Threads, ChannelKind::Pipe) => "threads-pipe",
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::plan::{Carrier, Plan};
 use crate::error::{Error, Result};
-use crate::sys::channel::Kind;
+use crate::sys::channel::ChannelKind;
 use crate::sys::limits;
 use std::fs::read_to_string;
 use std::path::Path;
@@ -127,7 +127,7 @@ fn notes(plan: &Plan, limits: &Limits) -> Vec<String> {
     const PIPE_PAGES: u64 = 16; // a pipe's size, pipe(7)
     let pages = (u64::from(plan.groups() * Plan::FDS) + 2) * PIPE_PAGES;
     match limits.pipe_pages {
-        Some(allowed) if plan.channel() == Kind::Pipe && !limits.root && allowed < pages => vec![format!(
+        Some(allowed) if plan.channel() == ChannelKind::Pipe && !limits.root && allowed < pages => vec![format!(
             "{}: {pages} pages of pipes are over fs.pipe-user-pages-soft ({allowed}), so the last pipes are smaller than \
              the first and block sooner",
             plan.name()
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
     use crate::error::Status;
 
-    fn plan(carrier: Carrier, channel: Kind) -> Plan {
+    fn plan(carrier: Carrier, channel: ChannelKind) -> Plan {
         Plan::new(carrier, channel, 50, 100).unwrap()
     }
 
@@ -218,7 +218,7 @@ mod tests {
     fn refusal(carrier: Carrier, change: impl FnOnce(&mut Limits)) -> String {
         let mut limits = enough();
         change(&mut limits);
-        let error = check_against(&plan(carrier, Kind::SocketPair), &limits).unwrap_err();
+        let error = check_against(&plan(carrier, ChannelKind::SocketPair), &limits).unwrap_err();
         assert_eq!(error.status, Status::Unsupported);
         error.message
     }
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn enough_of_everything_is_no_refusal() {
         assert!(
-            check_against(&plan(Carrier::Threads, Kind::SocketPair), &enough())
+            check_against(&plan(Carrier::Threads, ChannelKind::SocketPair), &enough())
                 .unwrap()
                 .is_empty()
         );
@@ -260,13 +260,13 @@ mod tests {
     fn processes_do_not_need_a_file_for_each_channel() {
         let mut limits = enough();
         limits.user.files.current = Some(64);
-        assert!(check_against(&plan(Carrier::Processes, Kind::SocketPair), &limits).is_ok());
+        assert!(check_against(&plan(Carrier::Processes, ChannelKind::SocketPair), &limits).is_ok());
     }
 
     #[test]
     fn smaller_pipes_are_noted() {
         let mut limits = enough();
-        let plan = plan(Carrier::Processes, Kind::Pipe);
+        let plan = plan(Carrier::Processes, ChannelKind::Pipe);
         assert_eq!(notes(&plan, &limits).len(), 0);
         limits.pipe_pages = Some(8192);
         assert_eq!(notes(&plan, &limits).len(), 1);

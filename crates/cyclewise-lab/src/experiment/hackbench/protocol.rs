@@ -2,7 +2,7 @@
 //!
 //! Nothing here allocates or panics: forked children run it.
 
-use crate::sys::channel::{Kind, Pair, wait_readable};
+use crate::sys::channel::{ChannelKind, Pair, wait_readable};
 use std::fs::File;
 use std::io::{self, Read, Write};
 
@@ -16,7 +16,7 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    pub(super) fn new(kind: Kind) -> io::Result<Self> {
+    pub(super) fn new(kind: ChannelKind) -> io::Result<Self> {
         Ok(Self {
             ready: Pair::new(kind)?,
             wake: Pair::new(kind)?,

@@ -4,11 +4,11 @@ use super::plan::Fault;
 use super::*;
 use crate::error::Status;
 
-const FORMS: [(Carrier, Kind); 4] = [
-    (Carrier::Processes, Kind::SocketPair),
-    (Carrier::Threads, Kind::SocketPair),
-    (Carrier::Processes, Kind::Pipe),
-    (Carrier::Threads, Kind::Pipe),
+const FORMS: [(Carrier, ChannelKind); 4] = [
+    (Carrier::Processes, ChannelKind::SocketPair),
+    (Carrier::Threads, ChannelKind::SocketPair),
+    (Carrier::Processes, ChannelKind::Pipe),
+    (Carrier::Threads, ChannelKind::Pipe),
 ];
 
 #[test]
@@ -21,7 +21,7 @@ fn every_message_is_delivered_once_in_all_four_forms() {
     }
 }
 
-fn broken(carrier: Carrier, channel: Kind, loops: u32, fault: Fault) -> Error {
+fn broken(carrier: Carrier, channel: ChannelKind, loops: u32, fault: Fault) -> Error {
     let mut plan = Plan::new(carrier, channel, 2, loops).unwrap();
     plan.fault = Some(fault);
     run(&plan).unwrap_err()
@@ -70,7 +70,7 @@ fn two_runs_at_once_do_not_hold_each_others_channels() {
         std::thread::scope(|s| {
             for fault in [Fault::ReceiverStops(5), Fault::SenderStops] {
                 s.spawn(move || {
-                    let error = broken(Carrier::Processes, Kind::SocketPair, 50, fault);
+                    let error = broken(Carrier::Processes, ChannelKind::SocketPair, 50, fault);
                     assert!(!error.message.contains("not done after"), "{}", error.message);
                 });
             }

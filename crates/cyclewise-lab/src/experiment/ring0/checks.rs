@@ -8,7 +8,7 @@ use cyclewise_guest::case::Verdict;
 use cyclewise_guest::known;
 use cyclewise_guest::machine::Machine;
 use cyclewise_guest::payload::{Exits, Mode, Payload, Ring};
-use cyclewise_guest::provenance::{Kind, Provenance};
+use cyclewise_guest::provenance::{Provenance, Virtualization};
 use cyclewise_guest::semantics::{Family, Features, check, try_once};
 
 /// Runs the cases and the rows of a family.
@@ -42,7 +42,7 @@ pub(super) fn run(
     })
 }
 
-fn row(payload: &Payload, kind: Kind, (result, why): (Outcome, Option<String>)) -> GuestRow {
+fn row(payload: &Payload, kind: Virtualization, (result, why): (Outcome, Option<String>)) -> GuestRow {
     GuestRow {
         name: payload.name.to_string(),
         provenance: kind.as_str().to_string().into(),
@@ -66,7 +66,7 @@ fn row(payload: &Payload, kind: Kind, (result, why): (Outcome, Option<String>)) 
 }
 
 /// The verdict, in the record's words.
-fn outcome(kind: Kind, name: &str, verdict: Verdict) -> (Outcome, Option<String>) {
+fn outcome(kind: Virtualization, name: &str, verdict: Verdict) -> (Outcome, Option<String>) {
     match (verdict, known::why(kind, name)) {
         (Verdict::Holds, _) => (Outcome::Holds, None),
         (Verdict::NotRun(why), _) => (Outcome::NotRun, Some(why)),
@@ -82,11 +82,17 @@ mod tests {
     #[test]
     fn a_difference_is_excused_by_a_known_emulator_alone() {
         let differs = || Verdict::Differs("result 0".to_string());
-        assert_eq!(outcome(Kind::Pvm, "popf-in-ring-3", differs()).0, Outcome::Known);
-        assert_eq!(outcome(Kind::Svm, "popf-in-ring-3", differs()).0, Outcome::Differs);
-        assert_eq!(outcome(Kind::Pvm, "cli-sti", differs()).0, Outcome::Differs);
         assert_eq!(
-            outcome(Kind::Pvm, "popf-in-ring-3", Verdict::Holds),
+            outcome(Virtualization::Pvm, "popf-in-ring-3", differs()).0,
+            Outcome::Known
+        );
+        assert_eq!(
+            outcome(Virtualization::Svm, "popf-in-ring-3", differs()).0,
+            Outcome::Differs
+        );
+        assert_eq!(outcome(Virtualization::Pvm, "cli-sti", differs()).0, Outcome::Differs);
+        assert_eq!(
+            outcome(Virtualization::Pvm, "popf-in-ring-3", Verdict::Holds),
             (Outcome::Holds, None)
         );
     }

@@ -50,7 +50,7 @@ pub(crate) struct Inputs {
     /// Which events see locked instructions.
     pub lock_events: Survey,
     /// The emulator that counts them.
-    pub lock_emulator: lock_emulator::Found,
+    pub lock_emulator: lock_emulator::Emulator,
     /// KVM's interface version.
     pub kvm: Result<i32, Errno>,
     /// Who runs a guest of ring 0, or why none runs.

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
     use crate::machine::CpuInfo;
     use crate::machine::fake::Tree;
-    use crate::machine::lock_emulator::Found;
+    use crate::machine::lock_emulator::Emulator;
     use crate::machine::lock_event::{Refusal, Survey, Tried, candidates};
     use crate::sys::errno::Errno;
 
@@ -116,7 +116,7 @@ mod tests {
     fn emulators_are_told_apart() {
         let with = |program: Option<&str>, plugins| {
             let mut i = Inputs::nothing("x86_64");
-            i.lock_emulator = Found {
+            i.lock_emulator = Emulator {
                 name: "qemu-x86_64".to_owned(),
                 program: program.map(Into::into),
                 version: Some("qemu-x86_64 version 7.2.22".to_owned()),

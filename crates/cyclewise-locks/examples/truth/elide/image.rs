@@ -2,7 +2,7 @@
 
 use super::proof::{Proof, Section, prove, sweep};
 use super::ranges;
-use super::site::{DS, Kind, LOCK, Site};
+use super::site::{DS, LOCK, Site, SiteKind};
 use object::elf::SHF_EXECINSTR;
 use object::{Architecture, BinaryFormat, Object, ObjectKind, ObjectSection, SectionFlags};
 use std::fs;
@@ -12,13 +12,13 @@ use std::path::Path;
 
 /// A site, where it is in the file, and whether it is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct FoundSite {
     pub(super) site: Site,
     pub(super) offset: u64,
     pub(super) proof: Proof,
 }
 
-impl Found {
+impl FoundSite {
     /// Where in the file the prefix is that may be replaced; none where it has to stay.
     pub(super) fn replaceable(&self) -> Option<u64> {
         if self.proof == Proof::Proven && self.site.kind.is_replaceable() {
@@ -41,7 +41,7 @@ impl Found {
 /// A file and its sites.
 pub(super) struct Image {
     pub(super) bytes: Vec<u8>,
-    pub(super) sites: Vec<Found>,
+    pub(super) sites: Vec<FoundSite>,
 }
 
 impl Image {
@@ -66,7 +66,7 @@ impl Image {
         if fs::metadata(copy).is_ok_and(|to| (to.dev(), to.ino()) == (of.dev(), of.ino())) {
             return Err(format!("{} is the file itself; name another one", copy.display()));
         }
-        let offsets: Vec<u64> = self.sites.iter().filter_map(Found::replaceable).collect();
+        let offsets: Vec<u64> = self.sites.iter().filter_map(FoundSite::replaceable).collect();
         let bytes = replaced(&self.bytes, &offsets)?;
         // Under another name first: a program that runs cannot be written to, and a copy is all there or not at all.
         let mut part = copy.as_os_str().to_owned();
@@ -97,7 +97,7 @@ fn replaced(bytes: &[u8], offsets: &[u64]) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-fn sites(bytes: &[u8]) -> Result<Vec<Found>, String> {
+fn sites(bytes: &[u8]) -> Result<Vec<FoundSite>, String> {
     let file = object::File::parse(bytes).map_err(|error| format!("no program or library: {error}"))?;
     if file.format() != BinaryFormat::Elf || file.architecture() != Architecture::X86_64 {
         return Err(format!(
@@ -118,7 +118,7 @@ fn sites(bytes: &[u8]) -> Result<Vec<Found>, String> {
     for section in &sections {
         let sites = sweep(section);
         let proofs = prove(section, &sites, &ranges);
-        found.extend(sites.into_iter().zip(proofs).map(|(site, proof)| Found {
+        found.extend(sites.into_iter().zip(proofs).map(|(site, proof)| FoundSite {
             site,
             offset: section.offset + (site.address - section.address),
             proof,
@@ -147,8 +147,8 @@ fn cannot(what: &str, path: &Path, error: &io::Error) -> String {
 }
 
 /// The sites by what becomes of them, with their kinds: how many of each.
-pub(super) fn tally(sites: &[Found]) -> Vec<(&'static str, Kind, usize)> {
-    let mut counts: Vec<(&'static str, Kind, usize)> = Vec::new();
+pub(super) fn tally(sites: &[FoundSite]) -> Vec<(&'static str, SiteKind, usize)> {
+    let mut counts: Vec<(&'static str, SiteKind, usize)> = Vec::new();
     for found in sites {
         let (outcome, kind) = (found.outcome(), found.site.kind);
         match counts.iter_mut().find(|(o, k, _)| (*o, *k) == (outcome, kind)) {

@@ -11,7 +11,7 @@ pub(super) const DS: u8 = 0x3e;
 
 /// What a site is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum SiteKind {
     /// A read-modify-write of up to 8 bytes.
     Narrow,
     /// CMPXCHG8B or CMPXCHG16B. Either is one instruction without LOCK too, so that no interrupt divides it.
@@ -28,7 +28,7 @@ pub(super) enum Kind {
     Exchange,
 }
 
-impl Kind {
+impl SiteKind {
     /// What a site of this kind is called in lists.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -48,7 +48,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for SiteKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
@@ -60,7 +60,7 @@ pub(super) struct Site {
     pub(super) address: u64,
     pub(super) length: usize,
     pub(super) mnemonic: Mnemonic,
-    pub(super) kind: Kind,
+    pub(super) kind: SiteKind,
     /// Where LOCK is, from the instruction's start; an exchange need not have it.
     pub(super) prefix: Option<usize>,
 }
@@ -83,22 +83,22 @@ impl Site {
     }
 }
 
-fn kind(instruction: &Instruction, prefixes: &[u8], is_exchange: bool) -> Kind {
+fn kind(instruction: &Instruction, prefixes: &[u8], is_exchange: bool) -> SiteKind {
     let has = |wanted: &[u8]| prefixes.iter().any(|byte| wanted.contains(byte));
     if is_exchange {
-        Kind::Exchange
+        SiteKind::Exchange
     } else if prefixes.iter().filter(|byte| **byte == LOCK).count() != 1 {
-        Kind::Repeated
+        SiteKind::Repeated
     } else if has(&[0x26, 0x2e, 0x36, DS, 0x64, 0x65]) {
-        Kind::Segment
+        SiteKind::Segment
     } else if has(&[0xf2, 0xf3]) {
-        Kind::Elision
+        SiteKind::Elision
     } else if is_fence(instruction) {
-        Kind::Fence
+        SiteKind::Fence
     } else if matches!(instruction.mnemonic(), Mnemonic::Cmpxchg8b | Mnemonic::Cmpxchg16b) {
-        Kind::Wide
+        SiteKind::Wide
     } else {
-        Kind::Narrow
+        SiteKind::Narrow
     }
 }
 
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
     use iced_x86::{Decoder, DecoderOptions};
 
-    fn site(bytes: &[u8]) -> Option<(Kind, Option<usize>)> {
+    fn site(bytes: &[u8]) -> Option<(SiteKind, Option<usize>)> {
         let instruction = Decoder::with_ip(64, bytes, 0x1000, DecoderOptions::NONE).decode();
         assert_eq!(instruction.len(), bytes.len(), "{bytes:02x?}");
         Site::of(&instruction, bytes).map(|site| (site.kind, site.prefix))
@@ -151,18 +151,21 @@ mod tests {
     #[test]
     fn a_read_modify_write_is_replaceable_and_what_is_not_one_is_told_apart() {
         // lock inc qword [rdi], lock xadd [rdi], ax: LOCK is not always the first prefix.
-        assert_eq!(site(&[0xf0, 0x48, 0xff, 0x07]), Some((Kind::Narrow, Some(0))));
-        assert_eq!(site(&[0x66, 0xf0, 0x0f, 0xc1, 0x07]), Some((Kind::Narrow, Some(1))));
+        assert_eq!(site(&[0xf0, 0x48, 0xff, 0x07]), Some((SiteKind::Narrow, Some(0))));
+        assert_eq!(site(&[0x66, 0xf0, 0x0f, 0xc1, 0x07]), Some((SiteKind::Narrow, Some(1))));
         // lock cmpxchg16b [rdi]
-        assert_eq!(site(&[0xf0, 0x48, 0x0f, 0xc7, 0x0f]), Some((Kind::Wide, Some(0))));
+        assert_eq!(site(&[0xf0, 0x48, 0x0f, 0xc7, 0x0f]), Some((SiteKind::Wide, Some(0))));
         // lock cmpxchg fs:[rdi], eax
-        assert_eq!(site(&[0x64, 0xf0, 0x0f, 0xb1, 0x07]), Some((Kind::Segment, Some(1))));
+        assert_eq!(
+            site(&[0x64, 0xf0, 0x0f, 0xb1, 0x07]),
+            Some((SiteKind::Segment, Some(1)))
+        );
         // xacquire lock inc dword [rdi]
-        assert_eq!(site(&[0xf2, 0xf0, 0xff, 0x07]), Some((Kind::Elision, Some(1))));
-        assert_eq!(site(&[0xf0, 0xf0, 0xff, 0x07]), Some((Kind::Repeated, Some(0))));
+        assert_eq!(site(&[0xf2, 0xf0, 0xff, 0x07]), Some((SiteKind::Elision, Some(1))));
+        assert_eq!(site(&[0xf0, 0xf0, 0xff, 0x07]), Some((SiteKind::Repeated, Some(0))));
         // xchg [rdi], rax without and with LOCK; xchg rdi, rax is of registers.
-        assert_eq!(site(&[0x48, 0x87, 0x07]), Some((Kind::Exchange, None)));
-        assert_eq!(site(&[0xf0, 0x48, 0x87, 0x07]), Some((Kind::Exchange, Some(0))));
+        assert_eq!(site(&[0x48, 0x87, 0x07]), Some((SiteKind::Exchange, None)));
+        assert_eq!(site(&[0xf0, 0x48, 0x87, 0x07]), Some((SiteKind::Exchange, Some(0))));
         assert_eq!(site(&[0x48, 0x87, 0xf8]), None);
         // inc qword [rdi]
         assert_eq!(site(&[0x48, 0xff, 0x07]), None);
@@ -173,17 +176,17 @@ mod tests {
         // lock or qword [rsp], 0; lock or dword [rsp-64], 0
         assert_eq!(
             site(&[0xf0, 0x48, 0x83, 0x0c, 0x24, 0x00]),
-            Some((Kind::Fence, Some(0)))
+            Some((SiteKind::Fence, Some(0)))
         );
         assert_eq!(
             site(&[0xf0, 0x83, 0x4c, 0x24, 0xc0, 0x00]),
-            Some((Kind::Fence, Some(0)))
+            Some((SiteKind::Fence, Some(0)))
         );
         // lock or qword [rsp], 1 and lock or qword [rdi], 0 are a program's own.
         assert_eq!(
             site(&[0xf0, 0x48, 0x83, 0x0c, 0x24, 0x01]),
-            Some((Kind::Narrow, Some(0)))
+            Some((SiteKind::Narrow, Some(0)))
         );
-        assert_eq!(site(&[0xf0, 0x48, 0x83, 0x0f, 0x00]), Some((Kind::Narrow, Some(0))));
+        assert_eq!(site(&[0xf0, 0x48, 0x83, 0x0f, 0x00]), Some((SiteKind::Narrow, Some(0))));
     }
 }

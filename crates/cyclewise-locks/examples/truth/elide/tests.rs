@@ -1,8 +1,8 @@
 //! The copy of a program that has data in its text: it runs as the program does, and one by the sweep alone does not.
 
-use super::image::{Found, Image};
+use super::image::{FoundSite, Image};
 use super::proof::Proof;
-use super::site::Kind;
+use super::site::SiteKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -79,9 +79,9 @@ fn runs(program: &Path) -> (bool, String) {
     )
 }
 
-fn kinds(image: &Image, proof: Proof) -> Vec<Kind> {
-    let is_wanted = |found: &&Found| found.proof == proof;
-    let mut kinds: Vec<Kind> = image.sites.iter().filter(is_wanted).map(|f| f.site.kind).collect();
+fn kinds(image: &Image, proof: Proof) -> Vec<SiteKind> {
+    let is_wanted = |found: &&FoundSite| found.proof == proof;
+    let mut kinds: Vec<SiteKind> = image.sites.iter().filter(is_wanted).map(|f| f.site.kind).collect();
     kinds.sort();
     kinds
 }
@@ -105,9 +105,15 @@ fn a_copy_counts_as_the_program_does_and_its_data_stay() {
         let image = Image::read(&program).unwrap();
         assert_eq!(image.write(&program, &copy).unwrap(), 1, "{options:?}");
         assert_eq!(runs(&copy), before, "{options:?}");
-        let proven = [Kind::Narrow, Kind::Fence, Kind::Segment, Kind::Elision, Kind::Exchange];
+        let proven = [
+            SiteKind::Narrow,
+            SiteKind::Fence,
+            SiteKind::Segment,
+            SiteKind::Elision,
+            SiteKind::Exchange,
+        ];
         assert_eq!(kinds(&image, Proof::Proven), proven, "{options:?}");
-        assert_eq!(kinds(&image, Proof::NoRange), [Kind::Narrow; 3], "{options:?}");
+        assert_eq!(kinds(&image, Proof::NoRange), [SiteKind::Narrow; 3], "{options:?}");
         let (old, new) = (std::fs::read(&program).unwrap(), std::fs::read(&copy).unwrap());
         let changed: Vec<_> = old.iter().zip(&new).filter(|(old, new)| old != new).collect();
         assert_eq!((old.len(), changed), (new.len(), vec![(&0xf0, &0x3e)]), "{options:?}");

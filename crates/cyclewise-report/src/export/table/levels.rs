@@ -3,7 +3,7 @@
 use super::grid::table;
 use crate::export::number::{decimals, fixed};
 use crate::record::Experiment;
-use crate::record::core_to_core::levels::{Found, found};
+use crate::record::core_to_core::levels::{NamedLevel, found};
 use std::fmt::Write;
 
 /// The levels of `e`, or why there are none; `None` if it has no pairs.
@@ -33,7 +33,7 @@ pub(super) fn levels(e: &Experiment) -> Option<String> {
     Some(out)
 }
 
-fn row(Found { level, named }: &Found) -> Vec<String> {
+fn row(NamedLevel { level, named }: &NamedLevel) -> Vec<String> {
     let ns = |value| {
         fixed(
             value,

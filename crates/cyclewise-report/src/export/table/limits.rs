@@ -2,7 +2,7 @@
 
 use super::grid::{BOLD, Column, DIM, Look, fitted, wrapped};
 use crate::export::limits::{cost, spread, times, times_peer, why_undecided};
-use crate::limits::{Found, Limits, OnMachine, PRIMITIVES};
+use crate::limits::{Limits, OnMachine, PRIMITIVES, PrimitiveCosts};
 use std::fmt::Write;
 
 /// All machines; without any, what the limits are.
@@ -19,7 +19,7 @@ fn on_machine(machine: &OnMachine, look: Look) -> String {
     for record in &machine.records {
         let _ = writeln!(out, "{DIM}record:{DIM:#} {record}");
     }
-    let cells = |of: fn(&Found) -> String| machine.primitives.iter().map(of);
+    let cells = |of: fn(&PrimitiveCosts) -> String| machine.primitives.iter().map(of);
     let columns = vec![
         Column::new("primitive", 0, PRIMITIVES.iter().map(|p| p.name.to_owned())),
         Column::new("limit", 0, cells(|f| cost(f.limit.as_ref()))),

@@ -13,7 +13,7 @@ fn requests(arbiter: Arbiter, cores: &[u32]) -> Requests {
         requests.push(Request {
             core,
             thread: core,
-            kind: RequestKind::Line,
+            kind: RequestKind::LineId,
             since: at * 1000,
         });
     }

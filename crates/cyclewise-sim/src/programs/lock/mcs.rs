@@ -5,7 +5,7 @@
 
 use super::super::setup::{Expected, LOW, Lines, Memory, Start, start};
 use super::Section;
-use crate::engine::{Cpu, Line};
+use crate::engine::{Cpu, LineId};
 use crate::workload::{Job, Relax};
 
 /// In the lock's line: the number of the queue's last waiter, plus one.
@@ -18,7 +18,7 @@ const NEXT: u64 = LOW;
 
 #[derive(Clone)]
 struct McsLock {
-    word: Line,
+    word: LineId,
     nodes: Lines,
     relax: Relax,
     section: Section,

@@ -7,13 +7,13 @@ pub(super) mod ticket;
 
 use super::queued::Queued;
 use super::setup::{Expected, Memory, Start, counts_operations, start};
-use crate::engine::{ALL, Cpu, Line};
+use crate::engine::{ALL, Cpu, LineId};
 use crate::workload::Job;
 
 /// The critical section.
 #[derive(Clone, Copy)]
 struct Section {
-    counter: Option<Line>,
+    counter: Option<LineId>,
     critical: u32,
     parallel: u32,
 }

@@ -13,7 +13,7 @@
 //! two words of one line, and its release is a store; a line here has one word.
 
 use super::super::setup::{LOW, Lines, Memory};
-use crate::engine::{Backoff, Cpu, Line};
+use crate::engine::{Backoff, Cpu, LineId};
 use crate::workload::{Job, Relax};
 
 const LOCKED: u64 = 1 << 32;
@@ -51,7 +51,7 @@ const SLOTS: u32 = 3;
 /// A lock, and the slots of the threads that may wait for it.
 #[derive(Clone)]
 pub(in super::super) struct Lock {
-    pub(in super::super) word: Line,
+    pub(in super::super) word: LineId,
     slots: Lines,
 }
 
@@ -67,7 +67,7 @@ impl Lock {
         }
     }
 
-    fn slot(&self, number: SlotNumber) -> Line {
+    fn slot(&self, number: SlotNumber) -> LineId {
         self.slots.at(u32::try_from(number - 1).expect("a slot's number"))
     }
 

@@ -3,14 +3,14 @@
 
 use super::super::setup::{Expected, Memory, Start, start};
 use super::Section;
-use crate::engine::{Backoff, Cpu, Line};
+use crate::engine::{Backoff, Cpu, LineId};
 use crate::workload::{Job, Relax, Workload};
 
 const LOCKED: u64 = 1 << 32;
 
 #[derive(Clone)]
 struct TestAndSetLock {
-    word: Line,
+    word: LineId,
     relax: Relax,
     tests_first: bool,
     section: Section,

@@ -5,7 +5,7 @@
 
 use super::super::setup::{Expected, Memory, Start, start};
 use super::Section;
-use crate::engine::{Cpu, Line};
+use crate::engine::{Cpu, LineId};
 use crate::workload::{Job, Relax};
 
 const CALLED_SHIFT: u32 = 32;
@@ -14,7 +14,7 @@ const NEXT_SHIFT: u32 = 48;
 
 #[derive(Clone)]
 struct TicketLock {
-    word: Line,
+    word: LineId,
     relax: Relax,
     section: Section,
 }
