@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use cyclewise_report::docs::DocsCommand;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Lines of code that a report lists, unless told otherwise.
 const LINES_OF_CODE: u32 = 10;
@@ -145,6 +146,9 @@ pub(super) struct RunArgs {
     /// Use the sources' own parameters, and aim for the narrowest intervals
     #[arg(long)]
     pub(super) full: bool,
+    /// Take at most this many seconds for the samples of each experiment
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(super) time: Option<Duration>,
     /// Divide the time over this many processes, one after the other: each draws addresses of stack, heap and libraries and an order of
     /// experiments, so that the intervals include what changes from process to process
     #[arg(long, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -321,6 +325,14 @@ pub(super) enum What {
     Patch,
     /// Per-CPU data: sums are exact under preemption, migration and signals
     Percpu,
+}
+
+/// A time in seconds, such as 0.5.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
+    seconds
+        .filter(|time| !time.is_zero())
+        .ok_or_else(|| "not a time; give seconds, such as 0.5".to_owned())
 }
 
 #[cfg(test)]

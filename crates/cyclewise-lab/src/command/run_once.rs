@@ -74,6 +74,7 @@ fn options(args: &RunArgs, cpus: &[u32]) -> Options {
         loops: args.loops,
         threads: args.threads.clone(),
         named: !args.experiments.is_empty(),
+        most_time: args.time,
         cpus: cpus.to_vec(),
     }
 }
@@ -89,6 +90,7 @@ fn one(
 ) -> Result<Vec<Missing>> {
     let mut work = || {
         let mut setup = (definition.setup)(options)?;
+        setup.most_time = setup.most_time.into_iter().chain(options.most_time).min();
         // What was set up can be measured here: a failure from now on is one.
         let could = |error: Error| Error {
             possible: true,

@@ -41,6 +41,7 @@ fn wrong_use_is_two_and_says_what_to_do() {
     for (args, says) in [
         (&["run", "lock-prefx"][..], "lock-prefix"),
         (&["run", "--quick", "--full"], "cannot be used with"),
+        (&["run", "--time", "0"], "not a time"),
         (&["run", "null-syscall", "--cpu", "4095"], "affinity mask, which allows"),
         (
             &["run", "null-syscall", "--json", "-", "--csv", "-"],
