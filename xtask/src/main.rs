@@ -19,7 +19,7 @@ usage: cargo xtask COMMAND
   ci [--keep-going] [--long] [--skip STEP]...
                                        every check a change must pass, first failure ends it; --long: storms at full length
   tidy                                 the rules no compiler checks: layers, asm, unsafe, lengths, names
-  features                             compiles the library with each feature, and compares the table of features with cargo's
+  features                             compiles the library and the harness with each feature, and compares the table of features with cargo's
   install-c [--prefix P] [--libdir L] [--destdir D]
                                        builds the C interface and installs it below P, which is /usr/local
   linkers [--quick] [LINKER]...        links a probe in every way, and holds its table of LOCK sites against its code

@@ -6,7 +6,7 @@
 use super::{Features, Implied};
 use std::collections::BTreeSet;
 
-/// Nothing; all; each feature alone; the default ones without each; all of it with `std` and without.
+/// Nothing; all; each feature alone; the default ones without each; all of it with `std` and without, where there is that.
 pub(super) fn of(implied: &Implied) -> BTreeSet<Features> {
     let default = implied.get("default").cloned().unwrap_or_default();
     let names: Features = implied.keys().filter(|name| *name != "default").cloned().collect();
@@ -23,7 +23,7 @@ pub(super) fn of(implied: &Implied) -> BTreeSet<Features> {
     for mut features in asked {
         features.remove("std");
         combinations.insert(closed(implied, &features));
-        features.insert("std".to_owned());
+        features.extend(names.get("std").cloned());
         combinations.insert(closed(implied, &features));
     }
     combinations

@@ -1,5 +1,5 @@
-//! Checks the library's features: each alone and each left out compiles without a warning, with and without `std`, and the
-//! table of the crate's documentation names the packages that each one adds.
+//! Checks features: each alone and each left out compiles without a warning, with and without `std` where there is that, and the
+//! table of the library's documentation names the packages that each one adds.
 
 mod combinations;
 mod table;
@@ -9,8 +9,12 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The package whose features are checked.
+/// The package whose features have a table.
 const PACKAGE: &str = "cyclewise";
+/// The harness, which a user's benchmarks build.
+const HARNESS: &str = "cyclewise-bench";
+/// The packages, itself included, that it is built from at most.
+const MOST_PACKAGES: usize = 40;
 /// The file whose documentation has the table.
 const TABLE: &str = "crates/cyclewise/src/lib.rs";
 
@@ -21,14 +25,8 @@ type Implied = BTreeMap<String, Features>;
 
 /// Runs both checks on the workspace at `root`; true where both passed.
 pub(crate) fn run(root: &Path) -> bool {
-    let problems = match implied(root) {
-        Ok(implied) => {
-            let mut problems = table::check(root, &implied);
-            problems.extend(compile_all(root, &implied));
-            problems
-        }
-        Err(why) => vec![why],
-    };
+    let mut problems = check(root, PACKAGE);
+    problems.extend(check(root, HARNESS));
     for problem in &problems {
         println!("features: {problem}");
     }
@@ -37,34 +35,56 @@ pub(crate) fn run(root: &Path) -> bool {
     problems.is_empty()
 }
 
-fn compile_all(root: &Path, implied: &Implied) -> Vec<String> {
-    let combinations = combinations::of(implied);
-    println!("features: {} combinations", combinations.len());
-    let failed = combinations.iter().filter(|features| !compiles(root, features));
-    failed
-        .map(|features| format!("{:?} has an error or a warning; it is above", joined(features)))
-        .collect()
+fn check(root: &Path, package: &str) -> Vec<String> {
+    let implied = match implied(root, package) {
+        Ok(implied) => implied,
+        Err(why) => return vec![why],
+    };
+    let mut problems = match package {
+        PACKAGE => table::check(root, &implied),
+        _ => match table::tree(root, package, "") {
+            Ok(packages) => too_many(packages.len()).into_iter().collect(),
+            Err(why) => vec![why],
+        },
+    };
+    let combinations = combinations::of(&implied);
+    println!("features: {package}: {} combinations", combinations.len());
+    let failed = combinations
+        .iter()
+        .filter(|features| !compiles(root, package, features));
+    problems.extend(failed.map(|features| {
+        let features = joined(features);
+        format!("{package}: {features:?} has an error or a warning; it is above")
+    }));
+    problems
 }
 
-/// Whether the library compiles with these features and no others, without a warning of clippy's.
-fn compiles(root: &Path, features: &Features) -> bool {
+fn too_many(packages: usize) -> Option<String> {
+    let line = format!(
+        "{HARNESS}: it is built from {packages} packages; at most {MOST_PACKAGES} keep a benchmark's build short"
+    );
+    (packages > MOST_PACKAGES).then_some(line)
+}
+
+/// Whether the package's library compiles with these features and no others, without a warning of clippy's.
+fn compiles(root: &Path, package: &str, features: &Features) -> bool {
     let features = joined(features);
     let mut command = cargo(root);
-    command.args(["clippy", "--quiet", "--locked", "--package", PACKAGE, "--lib"]);
+    command.args(["clippy", "--quiet", "--locked", "--package", package, "--lib"]);
     command.args(["--no-default-features", "--features", &features]);
     command.args(["--", "-D", "warnings"]);
     succeeds(&mut command, "features")
 }
 
 /// The features of the package, from its manifest.
-fn implied(root: &Path) -> Result<Implied, String> {
+fn implied(root: &Path, package: &str) -> Result<Implied, String> {
     let metadata = metadata(root, ["--no-deps"])?;
-    features_in(&metadata).ok_or_else(|| format!("cargo metadata names no features of {PACKAGE}"))
+    features_in(&metadata, package).ok_or_else(|| format!("cargo metadata names no features of {package}"))
 }
 
-fn features_in(metadata: &Value) -> Option<Implied> {
+fn features_in(metadata: &Value, name: &str) -> Option<Implied> {
     let packages = metadata["packages"].as_array()?;
-    let package = packages.iter().find(|package| package["name"] == PACKAGE)?;
+    let package = packages.iter().find(|package| package["name"] == name)?;
     let features = package["features"].as_object()?;
     // `dep:NAME` and `NAME/FEATURE` are about other packages.
     let names = |values: &Value| {
@@ -91,8 +111,14 @@ fn joined(features: &Features) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{features_in, joined};
+    use super::{MOST_PACKAGES, PACKAGE, features_in, joined, too_many};
     use serde_json::json;
+
+    #[test]
+    fn a_harness_of_many_packages_is_found() {
+        assert_eq!(too_many(MOST_PACKAGES), None);
+        assert!(too_many(MOST_PACKAGES + 1).unwrap().contains("41 packages"));
+    }
 
     #[test]
     fn features_are_read_without_dependencies() {
@@ -100,10 +126,10 @@ mod tests {
             { "name": "other", "features": { "wrong": [] } },
             { "name": "cyclewise", "features": { "default": ["std", "refs"], "refs": ["lock", "dep:libc", "a/b"], "std": [] } },
         ] });
-        let found = features_in(&metadata).unwrap();
+        let found = features_in(&metadata, PACKAGE).unwrap();
         assert_eq!(joined(&found["refs"]), "lock");
         assert_eq!(joined(&found["default"]), "refs,std");
         assert!(found["std"].is_empty() && !found.contains_key("wrong"));
-        assert!(features_in(&json!({ "packages": [] })).is_none());
+        assert!(features_in(&json!({ "packages": [] }), PACKAGE).is_none());
     }
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 /// The first line of the table.
 const HEAD: &str = "//! | feature |";
 
-type Packages = BTreeSet<String>;
+pub(super) type Packages = BTreeSet<String>;
 
 /// A line on each row that is missing, names no feature, or has other packages than cargo says.
 pub(super) fn check(root: &Path, implied: &Implied) -> Vec<String> {
@@ -21,7 +21,7 @@ pub(super) fn check(root: &Path, implied: &Implied) -> Vec<String> {
     };
     let mut trees = BTreeMap::new();
     for feature in implied.keys().filter(|name| *name != "default") {
-        match tree(root, feature) {
+        match tree(root, PACKAGE, feature) {
             Ok(packages) => trees.insert(feature.clone(), packages),
             Err(why) => return vec![why],
         };
@@ -73,10 +73,10 @@ fn quoted(cell: &str) -> impl Iterator<Item = String> {
     cell.split('`').skip(1).step_by(2).map(str::to_owned)
 }
 
-/// The packages that the library is built from with this feature alone.
-fn tree(root: &Path, feature: &str) -> Result<Packages, String> {
+/// The packages that this one is built from with this feature alone.
+pub(super) fn tree(root: &Path, package: &str, feature: &str) -> Result<Packages, String> {
     let mut command = cargo(root);
-    command.args(["tree", "--locked", "--package", PACKAGE]);
+    command.args(["tree", "--locked", "--package", package]);
     command.args(["--no-default-features", "--features", feature]);
     command.args(["--edges", "normal", "--prefix", "none", "--format", "{p}"]);
     Ok(packages(&String::from_utf8_lossy(&output(&mut command)?)))

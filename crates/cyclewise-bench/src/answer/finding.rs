@@ -2,6 +2,7 @@
 
 use super::lengths::{Ratio, of_lengths, times_of_range};
 use crate::number::{self, NONE, brief, interval, significant};
+#[cfg(feature = "commands")]
 use crate::record::compare::CompareRow;
 use crate::record::{Comparison, Paired, Reason, State, Unit, Verdict, bounds};
 
@@ -77,6 +78,7 @@ impl<'a> Finding<'a> {
     }
 
     /// The finding of one variant in two records, which are called `a` and `b`.
+    #[cfg(feature = "commands")]
     pub fn between(row: &'a CompareRow, unit: Unit, a: &'a str, b: &'a str) -> Self {
         let at: Vec<_> = row
             .lengths

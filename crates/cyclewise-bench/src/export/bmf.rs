@@ -13,6 +13,14 @@ use crate::record::{Record, Unit};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+/// One of Bencher's measures.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Measure {
+    Latency(Bounds),
+    Throughput(Bounds),
+}
+
 #[derive(Serialize)]
 struct Bounds {
     value: f64,
@@ -25,13 +33,13 @@ struct Bounds {
 /// # Errors
 /// Never for a measured record.
 pub fn record(record: &Record) -> Result<String> {
-    let mut document: BTreeMap<String, BTreeMap<&str, Bounds>> = BTreeMap::new();
+    let mut document: BTreeMap<String, Measure> = BTreeMap::new();
     for e in &record.experiments {
-        let (measure, scale) = match e.unit {
-            Unit::TicksPerOp => ("latency", 1e9 / record.machine.tsc_hz),
-            Unit::NanosPerOp => ("latency", 1.0),
-            Unit::Seconds => ("latency", 1e9),
-            Unit::OpsPerSecond => ("throughput", 1.0),
+        let (measure, scale): (fn(Bounds) -> Measure, f64) = match e.unit {
+            Unit::TicksPerOp => (Measure::Latency, 1e9 / record.machine.tsc_hz),
+            Unit::NanosPerOp => (Measure::Latency, 1.0),
+            Unit::Seconds => (Measure::Latency, 1e9),
+            Unit::OpsPerSecond => (Measure::Throughput, 1.0),
         };
         for v in e.variants.iter().filter(|v| !v.is_not_linear()) {
             let bounds = Bounds {
@@ -39,7 +47,7 @@ pub fn record(record: &Record) -> Result<String> {
                 lower_value: v.ci95[0] * scale,
                 upper_value: v.ci95[1] * scale,
             };
-            document.insert(format!("{}/{}", e.name, v.name), BTreeMap::from([(measure, bounds)]));
+            document.insert(format!("{}/{}", e.name, v.name), measure(bounds));
         }
     }
     json::pretty(&document)

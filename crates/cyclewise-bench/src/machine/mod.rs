@@ -1,7 +1,6 @@
 //! The machine: its features, what disturbs measurements on it, and the evidence for both.
 
 pub mod boost;
-mod cache_sizes;
 mod cpu_list;
 pub mod cpu_topology;
 pub mod cpuid;
@@ -12,19 +11,20 @@ pub mod fake;
 pub mod fingerprint;
 pub mod identity;
 mod idle;
+#[cfg(feature = "commands")]
 pub mod lock_emulator;
+#[cfg(feature = "commands")]
 pub mod lock_event;
 pub mod stat;
 mod steal;
 pub mod topology;
 pub mod warnings;
 
-pub use cache_sizes::cache_sizes;
 pub use cpu_topology::{CpuTopology, cores_first, cpu_topology};
 pub use cpuid::Cpuid;
 pub use cpuinfo::CpuInfo;
 pub use fingerprint::fingerprint;
-#[cfg(feature = "fleet")]
+#[cfg(feature = "commands")]
 pub use identity::{Key, Secrets};
 pub use idle::{IdlestCpu, idlest_cpu};
 pub use steal::StealWatch;

@@ -1,12 +1,12 @@
 //! What an experiment's result is made of.
 
 use super::{Guest, Matrix};
-use serde::ser::SerializeMap;
-use serde::{Deserialize, Serialize, Serializer};
+#[cfg(feature = "commands")]
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 
 /// What an experiment has beside its variants. In the JSON it is one of two optional fields of the experiment.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(try_from = "Fields")]
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "commands", derive(Deserialize), serde(try_from = "Fields"))]
 pub enum Body {
     /// Nothing.
     #[default]
@@ -28,12 +28,14 @@ impl Body {
 }
 
 /// The fields of the JSON.
+#[cfg(feature = "commands")]
 #[derive(Deserialize)]
 struct Fields {
     matrix: Option<Matrix>,
     guest: Option<Guest>,
 }
 
+#[cfg(feature = "commands")]
 impl TryFrom<Fields> for Body {
     type Error = &'static str;
 
@@ -47,6 +49,7 @@ impl TryFrom<Fields> for Body {
     }
 }
 
+#[cfg(feature = "commands")]
 impl Serialize for Body {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -59,7 +62,7 @@ impl Serialize for Body {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "commands"))]
 mod tests {
     use super::*;
     use crate::record::{Experiment, Probe};

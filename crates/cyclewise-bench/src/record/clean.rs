@@ -17,7 +17,8 @@ pub fn parse<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
     }
     let mut value: Value = serde_json::from_str(text)?;
     clean(&mut value);
-    serde_json::from_value(value)
+    // Read again as text, so that no document is compiled for two readers.
+    serde_json::from_str(&value.to_string())
 }
 
 /// Whether a string of the document may have a control character.

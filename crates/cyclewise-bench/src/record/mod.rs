@@ -7,11 +7,17 @@ mod among;
 mod between;
 mod body;
 pub mod clean;
+#[cfg(feature = "commands")]
 pub mod compare;
 mod comparison;
 pub mod core_to_core;
+#[cfg(feature = "commands")]
 pub mod doctor;
+#[cfg(feature = "commands")]
+mod files;
+#[cfg(feature = "commands")]
 pub mod fleet;
+#[cfg(feature = "commands")]
 pub mod fleet_report;
 pub mod guest;
 mod headline;
@@ -35,12 +41,14 @@ pub use among::{Among, RowName};
 pub use between::{Basis, Run};
 pub use body::Body;
 pub use comparison::{Comparison, Estimator};
+#[cfg(feature = "commands")]
+pub use files::{load, read, read_text, text_of};
 pub use guest::{Guest, Provenance};
 pub use identity::{Cgroup, Identity, Job};
 pub(crate) use lengths::ratios_at_lengths;
 pub use lengths::{AtLength, PairAtLength, RunLengths, pairs_at_lengths};
 pub use letters::letters;
-pub use load::{check_schema, from_str, load, read, read_text, schema_of, text_of};
+pub use load::{check_schema, from_str, schema_of};
 pub use machine::{CycleSource, CyclesPerTick, Machine, Topology, hypervisor_name};
 pub use matrix::Matrix;
 pub use state::{Batches, Figure, Level, Probe, Rejected};
@@ -189,7 +197,9 @@ pub struct Experiment {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<Probe>,
     /// What it has beside variants.
-    #[serde(flatten)]
+    // No benchmark has any.
+    #[cfg_attr(feature = "commands", serde(flatten))]
+    #[cfg_attr(not(feature = "commands"), serde(skip))]
     pub body: Body,
     /// Comparisons between variants.
     pub comparisons: Vec<Comparison>,

@@ -3,10 +3,12 @@
 //! Verdicts wait for [`give_verdicts`](verdicts::give_verdicts), because Holm's correction is over all comparisons of a record.
 
 use super::by_state::{Column, mark_linearity};
+#[cfg(feature = "commands")]
+use super::matrix;
 use super::neighbour::Neighbour;
 use super::samples::{Measurement, VariantSamples};
 use super::{CORE_CYCLES, Control, Heading, INSTRUCTIONS, Sample, SetupOf, Shape};
-use super::{lengths, matrix, verdicts};
+use super::{lengths, verdicts};
 use crate::error::{Error, Result};
 use crate::record::{
     Body, Comparison, CycleSource, Cycles, CyclesPerTick, Experiment, Guest, Metric, State, StateFloor, Unit, Variant,
@@ -24,6 +26,7 @@ const NAMED: usize = 6;
 /// Exit 3 if no variant kept two samples.
 pub fn conclude(heading: Heading<'_>, setup: &SetupOf<'_>, measured: &Measurement, seed: u64) -> Result<Experiment> {
     let guest = match &setup.shape {
+        #[cfg(feature = "commands")]
         Shape::Matrix(plan) => return Ok(matrix::conclude(heading, setup, plan, measured)),
         Shape::Guest(guest) if setup.samplers.is_empty() => return Ok(without_costs(heading, setup, guest)),
         Shape::Guest(guest) => Some(guest),

@@ -75,6 +75,7 @@ impl Runner<'_> {
             });
         }
         let budget = match &setup.shape {
+            #[cfg(feature = "commands")]
             Shape::Matrix(plan) => Budget::of_matrix(plan.rounds, plan.time),
             Shape::Variants | Shape::Guest(_) => budget,
         };

@@ -4,6 +4,7 @@ pub mod barrier;
 mod bench;
 mod budget;
 mod by_state;
+#[cfg(feature = "commands")]
 mod cell;
 mod code_bytes;
 mod columns;
@@ -13,6 +14,7 @@ pub mod crowd;
 mod guard;
 mod heading;
 mod lengths;
+#[cfg(feature = "commands")]
 mod matrix;
 mod measure;
 mod metric_comparison;
@@ -32,7 +34,9 @@ mod verdicts;
 pub use bench::Bench;
 pub(crate) use bench::{CALLS, calls};
 pub use budget::{Budget, Mode};
+#[cfg(feature = "commands")]
 pub use cell::CellBench;
+#[cfg(feature = "commands")]
 pub use cell::{MatrixPlan, Place, Role};
 pub use code_bytes::code_bytes;
 pub use conclude::{conclude, cycles_per_tick};

@@ -11,7 +11,6 @@ use crate::record::{
 use crate::sys::perf;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Steal above this share of all CPUs' time is worth a warning.
@@ -33,7 +32,7 @@ pub struct Session {
     /// Rows with too few samples of all parts so far.
     too_few: Vec<Missing>,
     told: Vec<String>,
-    decided: BTreeMap<String, Value>,
+    decided: BTreeMap<String, String>,
     ended: bool,
 }
 
@@ -78,11 +77,8 @@ impl Session {
     /// What the first process of the run decided about `what`; `None`: this one is the first, and decides `own`.
     pub fn first<T: Serialize + DeserializeOwned>(&mut self, what: &str, own: &T) -> Option<T> {
         let decided = self.part.earlier.as_ref().and_then(|so_far| so_far.decided.get(what));
-        let value = decided.cloned().or_else(|| serde_json::to_value(own).ok())?;
-        let first = decided
-            .is_some()
-            .then(|| serde_json::from_value(value.clone()).ok())
-            .flatten();
+        let value = decided.cloned().or_else(|| serde_json::to_string(own).ok())?;
+        let first = decided.is_some().then(|| serde_json::from_str(&value).ok()).flatten();
         self.decided.insert(what.to_string(), value);
         first
     }

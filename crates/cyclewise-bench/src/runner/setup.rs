@@ -1,6 +1,8 @@
 //! An experiment that is ready to be measured.
 
-use super::{Control, MatrixPlan, Sampler};
+#[cfg(feature = "commands")]
+use super::MatrixPlan;
+use super::{Control, Sampler};
 use crate::record::{Guest, Kind};
 use std::time::Duration;
 
@@ -22,6 +24,7 @@ pub enum Shape {
     #[default]
     Variants,
     /// Cells of a matrix.
+    #[cfg(feature = "commands")]
     Matrix(MatrixPlan),
     /// Variants that this guest of ring 0 runs. There are none if no CPU runs it.
     Guest(Guest),

@@ -15,16 +15,21 @@
 mod at_lengths;
 mod between;
 mod bootstrap;
+#[cfg(feature = "commands")]
 mod components;
 mod decision;
 mod dependence;
+#[cfg(feature = "commands")]
 mod discovery;
 mod floor;
 mod holm;
+#[cfg(feature = "commands")]
 pub mod levels;
 mod linearity;
 mod median;
+#[cfg(feature = "commands")]
 mod minor;
+#[cfg(feature = "commands")]
 mod moderated;
 mod modes;
 mod moments;
@@ -33,15 +38,21 @@ mod power_law;
 mod rank;
 mod ratio;
 mod reason;
+#[cfg(feature = "commands")]
 mod robust;
+#[cfg(feature = "commands")]
 mod run_spread;
+#[cfg(feature = "commands")]
 mod share;
+#[cfg(feature = "commands")]
 mod simplex;
 mod states;
 mod student;
+#[cfg(feature = "commands")]
 mod tails;
 mod ttest;
 mod verdict;
+#[cfg(feature = "commands")]
 mod yuen;
 
 #[cfg(any(test, feature = "testing"))]
@@ -52,15 +63,19 @@ mod tests;
 pub use at_lengths::{PairAt, decide_at_lengths, lengths_in_words};
 pub use between::{BetweenRuns, RunRatio, between_runs, block_range, ratio_between_runs};
 pub use bootstrap::rounds_ratio_ci;
+#[cfg(feature = "commands")]
 pub use components::{Component, Components, Machines, components};
 pub use decision::{Decision, ENOUGH, LARGEST_MARGIN, SAME_MARGIN, Test, decide, is_negligible};
+#[cfg(feature = "commands")]
 pub use discovery::discovery_rates;
 pub use floor::{noise_floor, split_floor};
 pub use holm::holm;
 pub use linearity::{Linearity, linearity};
 pub use median::middle;
 pub use median::{Median, order_interval};
+#[cfg(feature = "commands")]
 pub use minor::minor_cut;
+#[cfg(feature = "commands")]
 pub use moderated::Prior;
 pub use modes::{LEAST_SHARE, cuts};
 pub use modes::{Mode, modes};
@@ -70,13 +85,18 @@ pub use power_law::{FEWEST_SIZES, PowerLaw, power_law};
 pub use rank::mann_whitney;
 pub use ratio::{difference, excludes_one, within};
 pub use reason::Reason;
+#[cfg(feature = "commands")]
 pub use robust::Robust;
+#[cfg(feature = "commands")]
 pub use run_spread::RunSpread;
+#[cfg(feature = "commands")]
 pub use share::share_interval;
 pub use states::{State, median, probe_cut, state_of};
+#[cfg(feature = "commands")]
 pub use tails::{FAR, NEAR, Tail, normal_score};
 pub use ttest::welch;
 pub use verdict::{ALPHA, Verdict, verdict};
+#[cfg(feature = "commands")]
 pub use yuen::{Apart, FEWEST as FEWEST_COMPARED, Trimmed};
 
 /// An interval whose bounds may be unknown, which is `null` in the JSON.

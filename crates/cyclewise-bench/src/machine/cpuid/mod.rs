@@ -7,8 +7,6 @@
 
 mod read;
 
-use std::collections::BTreeMap;
-
 /// The leaves of hypervisors' signatures. The second has KVM's if the first emulates Hyper-V's.
 const HYPERVISOR_BASES: [u32; 2] = [0x4000_0000, 0x4000_0100];
 
@@ -28,7 +26,7 @@ pub struct Leaf {
 /// The leaves of one CPU, subleaf 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cpuid {
-    leaves: BTreeMap<u32, Leaf>,
+    leaves: Vec<(u32, Leaf)>,
 }
 
 /// A hypervisor's signature and its leaf.
@@ -55,7 +53,8 @@ impl Cpuid {
 
     /// A leaf, if the CPU has it.
     pub fn leaf(&self, number: u32) -> Option<Leaf> {
-        self.leaves.get(&number).copied()
+        let found = self.leaves.iter().find(|(known, _)| *known == number)?;
+        Some(found.1)
     }
 
     /// The brand string.

@@ -53,7 +53,7 @@ fn last_of_hypervisor(base: u32, said: u32) -> u32 {
 #[cfg(target_arch = "x86_64")]
 pub(super) fn this_cpu() -> Option<Cpuid> {
     Some(all(|number| {
-        let r = raw_cpuid::native_cpuid::cpuid_count(number, 0);
+        let r = core::arch::x86_64::__cpuid_count(number, 0);
         Leaf {
             eax: r.eax,
             ebx: r.ebx,

@@ -9,15 +9,15 @@
 mod cgroup;
 mod firmware;
 mod job;
-#[cfg(feature = "fleet")]
+#[cfg(feature = "commands")]
 mod key;
-#[cfg(feature = "fleet")]
+#[cfg(feature = "commands")]
 mod secrets;
 
 pub use job::Variables;
-#[cfg(feature = "fleet")]
+#[cfg(feature = "commands")]
 pub use key::Key;
-#[cfg(feature = "fleet")]
+#[cfg(feature = "commands")]
 pub use secrets::Secrets;
 
 use super::cpuinfo::CpuInfo;

@@ -4,25 +4,16 @@
 //! depends on when or in which order the files were read, so the same folder gives the same bytes.
 
 mod checkup;
-#[cfg(feature = "fleet")]
 pub mod digest;
-#[cfg(feature = "fleet")]
 mod document;
-#[cfg(feature = "fleet")]
 pub mod lines;
-#[cfg(feature = "fleet")]
 pub mod member;
-#[cfg(feature = "fleet")]
 mod names;
-#[cfg(feature = "fleet")]
 mod of_record;
-#[cfg(feature = "fleet")]
 pub mod skim;
 
 pub use checkup::Checkup;
-#[cfg(feature = "fleet")]
 pub use document::Document;
-#[cfg(feature = "fleet")]
 pub use names::Names;
 
 use super::clean::is_control;

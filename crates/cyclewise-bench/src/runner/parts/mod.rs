@@ -23,7 +23,6 @@ use crate::error::{Error, Result};
 use crate::record::{Missing, Record, Run};
 use crate::sys::{memfd, process, stdin};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
@@ -45,8 +44,8 @@ pub(super) struct SoFar {
     pub(super) too_few: Vec<Missing>,
     /// Lines that a further process need not tell again.
     pub(super) told: Vec<String>,
-    /// What the first process decided, for all.
-    pub(super) decided: BTreeMap<String, Value>,
+    /// What the first process decided, for all, in JSON.
+    pub(super) decided: BTreeMap<String, String>,
     /// Whether no further process shall begin.
     pub(super) ended: bool,
 }
@@ -187,14 +186,14 @@ fn named() -> Option<(Named, File, File)> {
 
 /// Reads a file in memory; `None` if nothing was written to it.
 fn read(mut file: File) -> Result<Option<Handed>> {
-    let mut text = Vec::new();
+    let mut text = String::new();
     file.rewind()
-        .and_then(|()| file.read_to_end(&mut text))
+        .and_then(|()| file.read_to_string(&mut text))
         .map_err(|e| not_read(&e.to_string()))?;
     if text.is_empty() {
         return Ok(None);
     }
-    serde_json::from_slice(&text)
+    serde_json::from_str(&text)
         .map(Some)
         .map_err(|e| not_read(&e.to_string()))
 }
