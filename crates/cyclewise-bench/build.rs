@@ -1,9 +1,11 @@
-//! Tells records which commit the program was built from, where a package's own note or git knows.
+//! Tells records which commit the program was built from, where a package's own note or git knows, and how it was built.
 
 use std::process::Command;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    let opt_level = std::env::var("OPT_LEVEL").unwrap_or_default();
+    println!("cargo::rustc-env=CYCLEWISE_OPT_LEVEL={opt_level}");
     tell_commit();
 }
 

@@ -33,7 +33,7 @@
 //! }
 //! ```
 //!
-//! `cargo bench` prints a sentence for each group and then the tables; `cargo bench -- sum` measures what has `sum` in its name;
+//! `cargo bench` prints a sentence for each group and then the tables, and compares with the last run; `cargo bench -- sum` measures what has `sum` in its name;
 //! `cargo bench --bench mine -- --against main` compares each function with that of a revision, in turns;
 //! `cargo test --benches` runs each body once; `cargo bench -- --help` lists the rest. `--json` writes a record, which the command
 //! `cyclewise` compares with others, draws, and finds outliers in.
@@ -88,6 +88,7 @@ mod words;
 
 pub mod answer;
 pub mod arch;
+pub mod compare;
 pub mod error;
 pub mod export;
 pub mod files;

@@ -3,6 +3,7 @@
 //! The report's page is rendered from the same data.
 
 use super::fleet_report::FleetReport;
+pub use super::lengths::CompareAtLength;
 use super::{Basis, Interval, Machine, Tool, Unit, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -111,23 +112,6 @@ pub struct CompareRow {
     /// The other's kept samples, for plots; not in the JSON.
     #[serde(skip)]
     pub other_samples: Vec<f64>,
-}
-
-/// A variant's time of a copy in two records, in the loop of one length.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct CompareAtLength {
-    /// Copies in an iteration.
-    pub copies: f64,
-    /// The base's median.
-    pub base: f64,
-    /// The other's.
-    pub other: f64,
-    /// The other's divided by the base's.
-    pub ratio: f64,
-    /// 95 % interval of the ratio, as of [`CompareRow::ratio_ci95`].
-    pub ratio_ci95: Interval,
-    /// What this length alone would say.
-    pub verdict: Verdict,
 }
 
 /// A variant's figures in one record.

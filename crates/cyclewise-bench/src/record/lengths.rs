@@ -4,7 +4,7 @@
 //! of the stamps, which is the same for both rows of a pair: it makes a ratio come nearer to 1, and changes no sign.
 
 use super::rounds::pairs;
-use super::{BetweenRuns, Comparison, Interval, Paired, State, Variant};
+use super::{BetweenRuns, Comparison, Interval, Paired, State, Variant, Verdict};
 use crate::stats;
 use serde::{Deserialize, Serialize};
 
@@ -195,6 +195,23 @@ impl Comparison {
             })
             .collect()
     }
+}
+
+/// A variant's time of a copy in two records, in the loop of one length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CompareAtLength {
+    /// Copies in an iteration.
+    pub copies: f64,
+    /// The base's median.
+    pub base: f64,
+    /// The other's.
+    pub other: f64,
+    /// The other's divided by the base's.
+    pub ratio: f64,
+    /// 95 % interval of the ratio, as of a row of the comparison.
+    pub ratio_ci95: Interval,
+    /// What this length alone would say.
+    pub verdict: Verdict,
 }
 
 #[cfg(test)]

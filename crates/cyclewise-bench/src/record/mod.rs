@@ -46,7 +46,7 @@ pub use files::{load, read, read_text, text_of};
 pub use guest::{Guest, Provenance};
 pub use identity::{Cgroup, Identity, Job};
 pub(crate) use lengths::ratios_at_lengths;
-pub use lengths::{AtLength, PairAtLength, RunLengths, pairs_at_lengths};
+pub use lengths::{AtLength, CompareAtLength, PairAtLength, RunLengths, pairs_at_lengths};
 pub use letters::letters;
 pub use load::{check_schema, from_str, schema_of};
 pub use machine::{CycleSource, CyclesPerTick, Machine, Topology, hypervisor_name};

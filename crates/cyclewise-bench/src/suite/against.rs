@@ -108,10 +108,13 @@ fn git(folder: &Path, arguments: &[&str]) -> std::result::Result<String, String>
 }
 
 /// The folder of worktrees and of what is built in them: beside what cargo built of this program.
-fn builds() -> Result<PathBuf> {
+pub(super) fn builds() -> Result<PathBuf> {
     let program = std::env::current_exe().ok();
-    let target = program.as_deref().and_then(|path| path.ancestors().nth(3));
-    let folder = target.map(|target| target.join("cyclewise-bench"));
+    let deps = program
+        .as_deref()
+        .and_then(Path::parent)
+        .filter(|deps| deps.ends_with("deps"));
+    let folder = deps.and_then(|deps| Some(deps.ancestors().nth(2)?.join("cyclewise-bench")));
     folder.ok_or_else(|| Error::usage("--against: this program is not where cargo builds; name an executable"))
 }
 

@@ -1,5 +1,6 @@
 //! The command line of a benchmark program: as libtest and criterion have it, and the record's files.
 
+use super::baseline::Baseline;
 use crate::error::{Error, Result};
 use crate::runner::Mode;
 use std::ffi::OsString;
@@ -33,6 +34,8 @@ pub(super) struct Options {
     pub(super) runs: u32,
     /// The executable or the revision that this program is compared with.
     pub(super) against: Option<String>,
+    /// The run that this one is compared with.
+    pub(super) baseline: Baseline,
     /// The share of its time beyond which a row that is slower fails the run.
     pub(super) fail_on: Option<f64>,
     /// Time for a group, in place of the mode's.
@@ -73,6 +76,8 @@ Rows are called group/member, or group/member/parameter. With filters, those run
       --time SECONDS        Time for each group
       --runs K              Divide the time over K processes, one after the other [5]
       --against REV|PATH    Take turns with this program of another revision, or with an executable, and compare each row
+      --save-baseline NAME  Compare with the run that was kept by this name, and keep this one in its place [base]
+      --baseline NAME       Compare with the run that was kept by this name, and leave it
       --fail-on slower:N%   Exit with 1 if a row is slower than that of --against by more; with 3 if that cannot be told of one
       --cpu N               Pin to this CPU, not to the idlest
       --seed N              Seed of the order of rounds [1]
@@ -146,6 +151,12 @@ impl Options {
                 "--cpu" => options.cpu = Some(number(&name, value()?)?),
                 "--runs" => options.runs = number::<NonZero<u32>>(&name, value()?)?.get(),
                 "--against" => options.against = Some(text_of(&name, value()?)?),
+                "--save-baseline" => {
+                    options.baseline = options.baseline.or(&name, text_of(&name, value()?)?, Baseline::Save)?
+                }
+                "--baseline" => {
+                    options.baseline = options.baseline.or(&name, text_of(&name, value()?)?, Baseline::Keep)?
+                }
                 "--fail-on" => options.fail_on = Some(limit(&name, value()?)?),
                 "--seed" => options.seed = number(&name, value()?)?,
                 "--json" => options.json = Some(value()?.into()),
@@ -169,6 +180,11 @@ impl Options {
         if options.fail_on.is_some() && options.against.is_none() {
             return Err(Error::usage(
                 "--fail-on needs --against, which has the time that is compared with",
+            ));
+        }
+        if options.baseline != Baseline::Last && options.against.is_some() {
+            return Err(Error::usage(
+                "--against and a baseline are two things to compare with; name one",
             ));
         }
         options.action = match (list, bench && !test) {

@@ -31,6 +31,7 @@ pub(super) fn check(options: &Options) -> Result<()> {
     if options.action != Action::Bench {
         return Ok(());
     }
+    options.baseline.check()?;
     let mut on_stdout = Vec::new();
     for (option, path) in options.files() {
         match path {
@@ -70,11 +71,11 @@ fn page_maker() -> Result<PathBuf> {
     })
 }
 
-/// Prints and writes a record.
+/// Prints a record, and `before`, which compares it with an earlier one, and writes it.
 ///
 /// # Errors
 /// The first of what could not be written; the others are told.
-pub(super) fn write(record: &Record, options: &Options) -> Result<()> {
+pub(super) fn write(record: &Record, before: &str, options: &Options) -> Result<()> {
     let [paths @ .., _] = options.files().map(|(_, path)| path);
     let makers: [fn(&Record) -> Result<String>; 4] =
         [export::json::record, export::csv::record, export::bmf::record, |r| {
@@ -83,7 +84,7 @@ pub(super) fn write(record: &Record, options: &Options) -> Result<()> {
     let is_stdout = |path: &Path| path == Path::new("-");
     let mut results = Vec::new();
     if !paths.iter().any(|path| path.as_deref().is_some_and(is_stdout)) {
-        results.push(print(&text(record, colours(options.colour))));
+        results.push(print(&(text(record, colours(options.colour)) + before)));
     }
     for (path, make) in paths.into_iter().zip(makers) {
         let Some(path) = path else { continue };

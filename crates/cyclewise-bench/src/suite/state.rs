@@ -3,7 +3,7 @@
 //! Two threads may end it: the main one, and the one that watches the limits. Whoever takes the state is the one.
 
 use super::options::Options;
-use super::output;
+use super::{baseline, output};
 use crate::error::{Error, Result, Status};
 use crate::record::{Experiment, Missing, Record};
 use crate::runner::{Ended, Heading, Measurement, Session, SetupOf};
@@ -142,12 +142,16 @@ pub(super) fn tell_too_few(ended: &Ended) -> Option<Status> {
     (!ended.too_few.is_empty()).then_some(Status::Unsupported)
 }
 
-/// Prints and writes a record that has groups.
+/// Prints and writes a record that has groups, and keeps it as the baseline of the next.
 pub(super) fn written(record: &Record, options: &Options) -> Result<()> {
-    match record.experiments.is_empty() {
-        true => Ok(()),
-        false => output::write(record, options),
+    if record.experiments.is_empty() {
+        return Ok(());
     }
+    let (before, kept) = match baseline::follow(record, options) {
+        Ok(before) => (before, Ok(())),
+        Err(error) => (String::new(), Err(error)),
+    };
+    output::write(record, &before, options).and(kept)
 }
 
 /// The exit status of these failures: a usage error before a failed check, and that before what a machine lacks.

@@ -14,7 +14,7 @@ pub(super) struct Table {
 }
 
 /// The unit of the time column, by its least figure.
-fn time_unit(least_ns: f64) -> (&'static str, f64) {
+pub(super) fn time_unit(least_ns: f64) -> (&'static str, f64) {
     match least_ns {
         ns if ns < 1e5 => ("ns", 1.0),
         ns if ns < 1e8 => ("µs", 1e-3),

@@ -2,6 +2,7 @@
 
 mod against;
 mod bad;
+mod baseline;
 mod good;
 mod programs;
 #[path = "../../../cyclewise-locks/tests/common/signals.rs"]
@@ -40,6 +41,8 @@ fn command(program: &str, arguments: &[&str]) -> Command {
     command
         .args(["--exact", "program", "--nocapture", "--test-threads", "1"])
         .env(PROGRAM, program)
+        // Nothing of a test is a baseline of another.
+        .env("CYCLEWISE_BENCH_HOME", "")
         .env(ARGUMENTS, arguments.join("\n"));
     command
 }

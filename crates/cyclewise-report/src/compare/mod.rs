@@ -1,11 +1,9 @@
 //! Compares records with the first one, variant by variant.
 //!
 //! The records were not interleaved, so any change between them (kernel, neighbours, clock) is part of the difference. The noise
-//! floor is the larger of the two records', and the warnings list what differs. `decide` says what a verdict rests on.
+//! floor is the larger of the two records', and the warnings list what differs. [`cyclewise_bench::compare`] says what a verdict rests on.
 
-mod decide;
 mod fail_on;
-mod lengths;
 mod machines;
 mod matrix;
 
@@ -16,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::record::compare::{CompareExperiment, CompareReport, CompareRow, RecordHead, SCHEMA, Side};
 use crate::record::{Experiment, Record, Unit, letters};
 use crate::stats;
-use decide::Side as Decided;
+use cyclewise_bench::compare::{self as decided, Outcome, Side as Decided};
 
 /// Compares the records with the first one.
 ///
@@ -175,7 +173,7 @@ fn join<'r>(
             1.0
         }
     };
-    let typical = decide::typical_spread([base.1, other.1]);
+    let typical = decided::typical_spread([base.1, other.1]);
     let (mut missing, mut no_ratio) = (Vec::new(), Vec::new());
     for ours in &base.1.variants {
         let Some(theirs) = other.1.variants.iter().find(|v| v.name == ours.name) else {
@@ -222,7 +220,10 @@ fn row(
     typical: Option<f64>,
     floor: Option<f64>,
 ) -> Option<CompareRow> {
-    let decided = lengths::decide(base, other, typical, floor);
+    let mut decided = decided::decide(base, other, typical, floor);
+    if !decided.lengths.is_empty() {
+        contradict(&mut decided, base, other);
+    }
     let scaled = |side: Decided<'_>| -> Vec<f64> {
         let samples = match decided.length {
             Some(length) => side.variant.per_copy(length),
@@ -261,6 +262,20 @@ fn row(
         base_samples,
         other_samples,
     })
+}
+
+/// Takes a verdict back that what the row adds among other instructions, where both records have that, does not agree with.
+fn contradict(outcome: &mut Outcome, base: Decided<'_>, other: Decided<'_>) {
+    let row = [base.experiment.name.as_str(), base.variant.name.as_str()];
+    let Some(among) = matrix::among((base.record, base.scale), (other.record, other.scale), row) else {
+        return;
+    };
+    let held = among.hold(stats::Decision {
+        verdict: outcome.verdict,
+        reason: outcome.reason.take(),
+        tests: Vec::new(),
+    });
+    (outcome.verdict, outcome.reason) = (held.verdict, held.reason);
 }
 
 /// Holm's correction of Welch's p over all rows.

@@ -1,17 +1,19 @@
-//! A variant in two records, of which one has it as a row that is not linear in its copies.
+//! A variant in two records that were not measured in turns.
 //!
-//! Its slopes are no costs, so the two are compared in loops of each length, as slopes are elsewhere. A verdict is what every length
-//! gives, which needs no correction for their number (see [`stats::decide_at_lengths`]), and what the row adds among other instructions in the two
-//! records must not contradict it. The ratio of the row is the one nearest to 1, with an interval over those of all lengths.
+//! Slopes of a row that is not linear in its copies are no costs, so such a row is compared in loops of each length, as slopes are
+//! elsewhere. A verdict is what every length gives, which needs no correction for their number (see [`stats::decide_at_lengths`]).
+//! The ratio of the row is the one nearest to 1, with an interval over those of all lengths.
 
-use super::decide::{Outcome, Side, decide as decide_once};
-use super::matrix;
-use crate::record::compare::CompareAtLength;
-use crate::record::{Figure, Interval, Reason, Variant, Verdict};
-use crate::stats::{self, Decision};
+mod decide;
+
+pub use decide::{Outcome, Side, typical_spread};
+
+use crate::record::{CompareAtLength, Figure, Interval, Reason, Variant, Verdict};
+use crate::stats;
+use decide::decide as decide_once;
 
 /// Decides about `other`, compared with `base`: by slopes, or by lengths where a slope is no cost.
-pub(super) fn decide(base: Side<'_>, other: Side<'_>, typical: Option<f64>, floor: Option<f64>) -> Outcome {
+pub fn decide(base: Side<'_>, other: Side<'_>, typical: Option<f64>, floor: Option<f64>) -> Outcome {
     let bent = [base, other].into_iter().find(|side| side.variant.is_not_linear());
     let Some(bent) = bent else {
         return decide_once(base, other, typical, floor);
@@ -61,7 +63,6 @@ fn by_lengths(base: Side<'_>, other: Side<'_>, typical: Option<f64>, floor: Opti
             stats::lengths_in_words(&verdicts)
         )));
     }
-    contradict(&mut outcome, base, other);
     outcome.ratio_ci95 = hull(&lengths);
     (outcome.lengths, outcome.length) = (lengths, Some(nearest));
     Some(outcome)
@@ -83,20 +84,6 @@ fn at_length(v: &Variant, length: usize) -> Option<Variant> {
         samples,
         ..Variant::default()
     })
-}
-
-/// Takes a verdict back that what the row adds among other instructions, where both records have that, does not agree with.
-fn contradict(outcome: &mut Outcome, base: Side<'_>, other: Side<'_>) {
-    let row = [base.experiment.name.as_str(), base.variant.name.as_str()];
-    let Some(among) = matrix::among((base.record, base.scale), (other.record, other.scale), row) else {
-        return;
-    };
-    let held = among.hold(Decision {
-        verdict: outcome.verdict,
-        reason: outcome.reason.take(),
-        tests: Vec::new(),
-    });
-    (outcome.verdict, outcome.reason) = (held.verdict, held.reason);
 }
 
 /// From the least bound to the greatest; what is not known of one length is not known of all.

@@ -21,8 +21,9 @@
 //! The medians are those of quiet rounds where every run of both records has enough of them, of all rounds elsewhere: the quiet
 //! rounds of one run are never compared with all rounds of another.
 
-use crate::record::compare::CompareAtLength;
-use crate::record::{Basis, Experiment, Interval, Reason, Record, Run, State, Variant, Verdict, bounds};
+use crate::record::{
+    Basis, CompareAtLength, Experiment, Interval, Reason, Record, Run, State, Variant, Verdict, bounds,
+};
 use crate::stats::{self, difference, excludes_one, within};
 
 /// The accepted chance of a false claim between runs. One in a hundred rows, since a comparison has hundreds.
@@ -47,27 +48,36 @@ const FEWEST: usize = 6;
 
 /// A variant in one of the two records.
 #[derive(Clone, Copy)]
-pub(super) struct Side<'a> {
-    pub(super) record: &'a Record,
-    pub(super) experiment: &'a Experiment,
-    pub(super) variant: &'a Variant,
+pub struct Side<'a> {
+    /// The record.
+    pub record: &'a Record,
+    /// Its experiment.
+    pub experiment: &'a Experiment,
+    /// Its variant.
+    pub variant: &'a Variant,
     /// From the record's unit to the comparison's.
-    pub(super) scale: f64,
+    pub scale: f64,
     /// Which of the three loops the variant's samples are of, if not slopes.
-    pub(super) length: Option<usize>,
+    pub length: Option<usize>,
 }
 
 /// The outcome for one variant.
 #[derive(Clone, Debug)]
-pub(super) struct Outcome {
-    pub(super) basis: Basis,
-    pub(super) ratio: f64,
-    pub(super) ratio_ci95: Interval,
-    pub(super) verdict: Verdict,
-    pub(super) reason: Option<Reason>,
-    /// Each length, and which of them the ratio is of; where the row is not linear.
-    pub(super) lengths: Vec<CompareAtLength>,
-    pub(super) length: Option<usize>,
+pub struct Outcome {
+    /// What the verdict rests on.
+    pub basis: Basis,
+    /// The other's median divided by the base's.
+    pub ratio: f64,
+    /// Its 95 % interval.
+    pub ratio_ci95: Interval,
+    /// The verdict on the other.
+    pub verdict: Verdict,
+    /// Why there is none, or why it is undecided.
+    pub reason: Option<Reason>,
+    /// Each length, where the row is not linear.
+    pub lengths: Vec<CompareAtLength>,
+    /// Which of them the ratio is of.
+    pub length: Option<usize>,
 }
 
 /// Decides about `other`, compared with `base`. `typical` is the `spread` of the experiment's median row.
@@ -203,7 +213,7 @@ fn parts(base: Side<'_>, other: Side<'_>, state: State, spread: f64) -> Option<P
 }
 
 /// The spread of the median row of two experiments; `None` if no row has one.
-pub(super) fn typical_spread(experiments: [&Experiment; 2]) -> Option<f64> {
+pub fn typical_spread(experiments: [&Experiment; 2]) -> Option<f64> {
     let rows = experiments.into_iter().flat_map(|e| &e.variants);
     let spread = |v: &Variant| {
         let [low, high] = range(v, v.figure().state)?;
