@@ -6,7 +6,7 @@
 //!
 //! | runs | the ratio's interval | faster or slower |
 //! |---|---|---|
-//! | several on a side | Welch's t over the logarithms of the runs' medians ([`stats::ratio_between_runs`]) | p < [`ALPHA`], and the difference is above the noise floor; with fewer than [`ENOUGH_RUNS`] the interval of single runs excludes 1 too |
+//! | several on a side | Welch's t over the logarithms of the runs' medians ([`stats::ratio_between_runs`]) | p < [`ALPHA`], and the difference is above the noise floor and not negligible; with fewer than [`ENOUGH_RUNS`] the interval of single runs excludes 1 too |
 //! | one on each side | the ratios that a part of one run has to a part of the other, and at least the spread of the experiment's median row or [`UNSEEN_SPREAD`] on either side of the ratio | the interval excludes 1, and the difference is above the noise floor |
 //!
 //! Parts of a run are ten blocks, by their medians; of a run with few samples, its samples. The median row counts because a row
@@ -256,16 +256,17 @@ fn several(
         p_value(between.p)
     );
     let apart = !few || parts.as_ref().is_some_and(|p| excludes_one(p.interval));
-    let (verdict, reason) = if between.p < ALPHA && apart && difference(between.ratio) > floor {
-        (claim(between.ratio), None)
-    } else if same {
-        (Verdict::Same, None)
-    } else {
-        (
-            Verdict::Undecided,
-            Some(Reason::Other(format!("the runs do not tell: {seen}"))),
-        )
-    };
+    let (verdict, reason) =
+        if between.p < ALPHA && apart && difference(between.ratio) > floor && !stats::is_negligible(between.ci95) {
+            (claim(between.ratio), None)
+        } else if same {
+            (Verdict::Same, None)
+        } else {
+            (
+                Verdict::Undecided,
+                Some(Reason::Other(format!("the runs do not tell: {seen}"))),
+            )
+        };
     Outcome {
         basis: Basis {
             base: geometric_mean(base),

@@ -138,8 +138,11 @@ fn by_median(e: &Experiment, c: &mut Comparison, p_states: &[f64]) -> Decision {
     }
     // Only where no state contradicts it.
     let negligible = match at_lengths.as_slice() {
-        [] => stats::is_negligible(&headline),
-        at => at.iter().all(|(_, paired)| stats::is_negligible(paired)) && c.among.as_ref().is_none_or(Among::is_same),
+        [] => stats::is_negligible(headline.ratio_ci95),
+        at => {
+            at.iter().all(|(_, paired)| stats::is_negligible(paired.ratio_ci95))
+                && c.among.as_ref().is_none_or(Among::is_same)
+        }
     };
     if decision.verdict.is_claim() && negligible {
         decision.verdict = Verdict::Same;

@@ -144,12 +144,12 @@ pub fn decide(paired: &Paired, p_holm: f64, cost: f64, floor: Option<f64>, more_
     Decision { verdict, reason, tests }
 }
 
-/// Whether a difference, proven or not, is too small to report.
+/// Whether a difference whose ratio has this interval, proven or not, is too small to report.
 ///
 /// One run knows a row to a tenth of a percent, but the place of code and data differs between two runs of one build, and
 /// verdicts on such differences contradicted each other.
-pub fn is_negligible(paired: &Paired) -> bool {
-    within(paired.ratio_ci95, TRIFLE)
+pub fn is_negligible(ratio_ci95: Interval) -> bool {
+    within(ratio_ci95, TRIFLE)
 }
 
 fn test(name: &str, passed: bool, seen: String) -> Test {

@@ -102,6 +102,11 @@ fn verdicts_need_three_processes_on_both_sides_and_the_same_host_and_build() {
     );
     assert_eq!(table.rows[1][..5], ["loop", "200", "240", "ns", "1.20×"]);
     assert_ne!(table.rows[0][6], "slower");
+    // However sure it is, a difference of a tenth of a percent is none between two runs.
+    let known = record(5, &[("sum", &[("iter", 100.0)])]);
+    let now = |cost| record(5, &[("sum", &[("iter", cost)])]);
+    let verdict = |now: Record| group(&kept_of(&known)[0], &now, &now.experiments[0]).0.rows[0][6].clone();
+    assert_eq!([verdict(now(100.1)), verdict(now(103.0))], ["same", "slower"]);
     // The twins: what takes the verdict and leaves the ratio.
     let (table, notes) = compared([2, 5], &|_| {});
     assert_eq!((table.rows[1].len(), &*table.rows[1][4]), (6, "1.20×"));
