@@ -1,6 +1,7 @@
 //! `--against`: the program that this one is compared with, an executable or a revision that is built.
 
-use super::program;
+use super::as_built::AsBuilt;
+use super::{output, program};
 use crate::error::{Error, Result};
 use serde_json::Value;
 use std::io::BufRead as _;
@@ -9,7 +10,7 @@ use std::process::{Command, Stdio};
 
 /// What every program of this harness has in it, so that none of another is started.
 #[used]
-static MARK: [u8; 34] = *b"\ncyclewise-bench takes turns, 1.0\n";
+static MARK: [u8; 34] = *b"\ncyclewise-bench takes turns, 1.1\n";
 
 /// Lines of a compiler that are shown.
 const LINES: usize = 20;
@@ -22,11 +23,11 @@ pub(super) struct Other {
     pub(super) name: String,
 }
 
-/// The executable at this path, or this revision's.
+/// The executable at this path, or this revision's, which cargo builds with these arguments, or as it built this program.
 ///
 /// # Errors
 /// Exit 2: neither, or a program of another harness. Exit 1: the revision does not build.
-pub(super) fn find(what: &str) -> Result<Other> {
+pub(super) fn find(what: &str, cargo_arguments: Option<&str>) -> Result<Other> {
     let path = Path::new(what);
     let other = if path.is_file() {
         Other {
@@ -34,7 +35,7 @@ pub(super) fn find(what: &str) -> Result<Other> {
             name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         }
     } else {
-        of_revision(what)?
+        of_revision(what, cargo_arguments)?
     };
     let bytes = std::fs::read(&other.path)
         .map_err(|e| Error::usage(format!("--against {}: {e}; name an executable", other.path.display())))?;
@@ -51,7 +52,7 @@ pub(super) fn find(what: &str) -> Result<Other> {
 }
 
 /// Builds the benchmark of a revision, in a worktree beside the build's own files.
-fn of_revision(rev: &str) -> Result<Other> {
+fn of_revision(rev: &str, cargo_arguments: Option<&str>) -> Result<Other> {
     let wrong = |why: &str| Error::usage(format!("--against {rev}: {why}")).in_one_line();
     let no_place = "there is no such file, and a revision is built where `cargo bench` runs; name an executable";
     let package = std::env::var_os("CARGO_MANIFEST_DIR")
@@ -83,7 +84,15 @@ fn of_revision(rev: &str) -> Result<Other> {
     let inside = package
         .strip_prefix(&top)
         .map_err(|_| wrong("the package is outside of its repository"))?;
-    let path = build(&tree.join(inside).join("Cargo.toml"), &place.join("target"))
+    let as_built = cargo_arguments.map(AsBuilt::given).or_else(AsBuilt::by_parent);
+    let as_built = as_built.unwrap_or_else(|| {
+        output::tell(&format!(
+            "cyclewise-bench: --against {rev}: built with default features, because the command line of `cargo bench` is not known here; \
+             --against-cargo-args names others"
+        ));
+        AsBuilt::default()
+    });
+    let path = build(&tree.join(inside).join("Cargo.toml"), &place.join("target"), &as_built)
         .map_err(|why| Error::check(format!("--against {rev}: {why}")).in_one_line())?;
     Ok(Other {
         path,
@@ -119,7 +128,7 @@ pub(super) fn builds() -> Result<PathBuf> {
 }
 
 /// Builds this program of another tree: its path, or the last lines of the compiler.
-fn build(manifest: &Path, target: &Path) -> std::result::Result<PathBuf, String> {
+fn build(manifest: &Path, target: &Path, as_built: &AsBuilt) -> std::result::Result<PathBuf, String> {
     // A file is called with _ where its target has -.
     let name = program();
     let mut child = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
@@ -132,6 +141,8 @@ fn build(manifest: &Path, target: &Path) -> std::result::Result<PathBuf, String>
         .arg(name.replace('_', "?"))
         .arg("--manifest-path")
         .arg(manifest)
+        .args(&as_built.arguments)
+        .current_dir(as_built.folder.as_deref().unwrap_or(Path::new(".")))
         .env("CARGO_TARGET_DIR", target)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -150,7 +161,7 @@ fn build(manifest: &Path, target: &Path) -> std::result::Result<PathBuf, String>
     let status = child.wait().map_err(|e| format!("cargo: {e}"))?;
     let said = said.and_then(|said| said.join().ok()).unwrap_or_default();
     if !status.success() {
-        said.iter().for_each(|line| super::output::tell(line));
+        said.iter().for_each(|line| output::tell(line));
         return Err(format!(
             "it does not build ({status}); the compiler's last lines are above"
         ));
@@ -184,8 +195,8 @@ mod tests {
     #[test]
     fn a_program_of_another_harness_is_refused_and_one_of_this_is_not() {
         let own = std::env::current_exe().unwrap().display().to_string();
-        assert_eq!(find(&own).unwrap().path, Path::new(&own));
-        let error = find("/bin/sh").unwrap_err();
+        assert_eq!(find(&own, None).unwrap().path, Path::new(&own));
+        let error = find("/bin/sh", None).unwrap_err();
         assert!(error.message.contains("no benchmark of this version"), "{error}");
     }
 

@@ -1,6 +1,7 @@
 //! The harness: a user's own functions, measured as the lab measures its experiments.
 
 mod against;
+mod as_built;
 mod baseline;
 mod body;
 mod caught;

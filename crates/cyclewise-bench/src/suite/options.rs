@@ -34,6 +34,8 @@ pub(super) struct Options {
     pub(super) runs: u32,
     /// The executable or the revision that this program is compared with.
     pub(super) against: Option<String>,
+    /// Arguments of the cargo that builds that revision, in place of those that built this program.
+    pub(super) cargo_arguments: Option<String>,
     /// The run that this one is compared with.
     pub(super) baseline: Baseline,
     /// The share of its time beyond which a row that is slower fails the run.
@@ -76,6 +78,8 @@ Rows are called group/member, or group/member/parameter. With filters, those run
       --time SECONDS        Time for each group
       --runs K              Divide the time over K processes, one after the other [5]
       --against REV|PATH    Take turns with this program of another revision, or with an executable, and compare each row
+      --against-cargo-args 'ARGS'
+                            Build REV by `cargo bench ARGS`, not with the features, profile and target of this `cargo bench`
       --save-baseline NAME  Compare with the run that was kept by this name, and keep this one in its place [base]
       --baseline NAME       Compare with the run that was kept by this name, and leave it
       --fail-on slower:N%   Exit with 1 if a row is slower than that of --against by more; with 3 if that cannot be told of one
@@ -151,6 +155,7 @@ impl Options {
                 "--cpu" => options.cpu = Some(number(&name, value()?)?),
                 "--runs" => options.runs = number::<NonZero<u32>>(&name, value()?)?.get(),
                 "--against" => options.against = Some(text_of(&name, value()?)?),
+                "--against-cargo-args" => options.cargo_arguments = Some(text_of(&name, value()?)?),
                 "--save-baseline" => {
                     options.baseline = options.baseline.or(&name, text_of(&name, value()?)?, Baseline::Save)?
                 }
@@ -180,6 +185,11 @@ impl Options {
         if options.fail_on.is_some() && options.against.is_none() {
             return Err(Error::usage(
                 "--fail-on needs --against, which has the time that is compared with",
+            ));
+        }
+        if options.cargo_arguments.is_some() && options.against.is_none() {
+            return Err(Error::usage(
+                "--against-cargo-args needs --against, whose revision is built by them",
             ));
         }
         if options.baseline != Baseline::Last && options.against.is_some() {

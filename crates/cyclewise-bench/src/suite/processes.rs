@@ -54,7 +54,7 @@ pub(super) fn against(options: &Options, what: &str) -> Result<u8> {
             "--against needs several processes, and {why}"
         )));
     }
-    let other = against::find(what)?;
+    let other = against::find(what, options.cargo_arguments.as_deref())?;
     let own =
         std::env::current_exe().map_err(|e| Error::system("the path of this program", &e, "is /proc mounted?"))?;
     let cpu = CpuChoice::new(options.cpu)?.cpu;

@@ -2,6 +2,7 @@
 
 use super::{BASE, Ran, command};
 use cyclewise_bench::record::{self, Record, Verdict};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
@@ -111,6 +112,85 @@ fn groups_in_another_order_are_no_pairs() {
     assert!(ran.stderr.contains("has the group"), "{}", ran.stderr);
 }
 
+/// Runs git in this folder.
+fn git(folder: &std::path::Path, arguments: &[&str]) {
+    let identity = [
+        "-c",
+        "user.name=x",
+        "-c",
+        "user.email=x@x",
+        "-c",
+        "commit.gpgsign=false",
+    ];
+    let mut git = std::process::Command::new("git");
+    let output = git
+        .arg("-C")
+        .arg(folder)
+        .args(identity)
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
+
+/// How a revision is built by a program that `cargo bench --features fast --profile thin` has started, with these arguments of its own. The
+/// cargo that starts it is a shell of this name, and the one that builds a script, which tells its arguments and fails.
+fn built(arguments: &[&str]) -> Ran {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let script = |name: &str, text: &str| {
+        std::fs::write(path(name), format!("#!/bin/sh\n{text}")).unwrap();
+        std::fs::set_permissions(path(name), std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    std::fs::create_dir_all(path("target/release/deps")).unwrap();
+    std::fs::copy(
+        std::env::current_exe().unwrap(),
+        path("target/release/deps/mine-0123456789abcdef"),
+    )
+    .unwrap();
+    std::fs::copy("/bin/sh", path("cargo")).unwrap();
+    script("build", "echo \"asked in $PWD: $*\" >&2; exit 1\n");
+    // Another command follows, so that the shell stays the parent.
+    script(
+        "bench",
+        "target/release/deps/mine-0123456789abcdef --exact program --nocapture --test-threads 1\nexit $?\n",
+    );
+    std::fs::create_dir(path("package")).unwrap();
+    std::fs::write(path("package/Cargo.toml"), "").unwrap();
+    git(folder.path(), &["init", "-q"]);
+    git(folder.path(), &["add", "package"]);
+    git(folder.path(), &["commit", "-qm", "x"]);
+    let program = command("work", &[&["--bench", "--against", "HEAD"], arguments].concat());
+    let output = std::process::Command::new(path("cargo"))
+        .args(["bench", "--features", "fast", "-j2", "--profile", "thin", "--", "x"])
+        .envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .env("CARGO", path("build"))
+        .env("CARGO_MANIFEST_DIR", path("package"))
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    Ran::of(output)
+}
+
+#[test]
+fn a_revision_is_built_as_this_program_was() {
+    let ran = built(&[]);
+    assert_eq!(ran.status, Some(1), "{}", ran.stderr);
+    let asked = ran.line("asked in");
+    assert!(
+        asked.contains("bench --no-run") && asked.ends_with("Cargo.toml --features fast --profile thin"),
+        "{asked}"
+    );
+    // The twin: as an option says instead.
+    let ran = built(&["--against-cargo-args", "--features slow"]);
+    assert!(
+        ran.line("asked in").ends_with("Cargo.toml --features slow"),
+        "{}",
+        ran.stderr
+    );
+    assert!(ran.line("does not build").contains("--against HEAD"), "{}", ran.stderr);
+}
+
 #[test]
 fn what_is_no_program_of_this_harness_is_refused() {
     let refused = |arguments: &[&str], part: &str| {
@@ -120,6 +200,7 @@ fn what_is_no_program_of_this_harness_is_refused() {
     };
     refused(&["--bench", "--against", "/bin/sh"], "no benchmark of this version");
     refused(&["--bench", "--fail-on", "slower:2%"], "--fail-on needs --against");
+    refused(&["--bench", "--against-cargo-args", "-F x"], "args needs --against");
     refused(
         &["--bench", "--against", "/bin/sh", "--fail-on", "2%"],
         "write slower:2%",
