@@ -1,7 +1,8 @@
 //! CSV: one line per variant, comparison, point or cell; the header has the names of the JSON fields.
 //!
 //! New columns are added at the end. Comparisons have a file of their own, because a variant may be in several. A bound that
-//! does not exist is empty. A row that is not linear in its copies has no cost: its columns of figures are empty, and those of its
+//! does not exist is empty. What a plot or a dashboard takes is `headline_median` with its interval; the mean and sd of all samples
+//! move with one cold run. A row that is not linear in its copies has no cost: its columns of figures are empty, and those of its
 //! range have the time of a copy by the loop around it, at least and at most.
 
 use crate::error::{Error, Result};
@@ -112,9 +113,14 @@ pub fn optional(value: Option<f64>) -> String {
     value.map(|x| x.to_string()).unwrap_or_default()
 }
 
-/// Both ends of an interval, as far as they are known: old records have the least and the greatest number for those that are not.
+/// Both ends of an interval, as far as they are known.
 pub fn ends(interval: Interval) -> [String; 2] {
-    interval.map(|bound| optional(bound.filter(|b| b.is_finite() && b.abs() < 1e300)))
+    known(interval).map(optional)
+}
+
+/// The ends of an interval that are known: old records have the least and the greatest number for those that are not.
+pub(super) fn known(interval: Interval) -> Interval {
+    interval.map(|bound| bound.filter(|b| b.is_finite() && b.abs() < 1e300))
 }
 
 /// The record's comparisons, a line for each state.
@@ -248,6 +254,7 @@ mod tests {
     #[test]
     fn a_row_that_is_not_linear_leaves_with_its_range_and_no_cost() {
         let mut r = of_bent();
+        r.machine.tsc_hz = 1e9;
         let of = |r: &Record, name: &str| -> String {
             let cells = cells(&record(r).unwrap(), 0);
             cells.into_iter().find(|(column, _)| column == name).unwrap().1

@@ -93,7 +93,7 @@ fn the_documents_go_where_they_are_told() {
     assert!(csv.lines().any(|l| l.starts_with("null-syscall,getppid,tick/op,")));
     let bmf: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&names[2]).unwrap()).unwrap();
     let latency = &bmf["null-syscall/getppid"]["latency"];
-    let nanos = record.experiments[0].variants[0].mean * 1e9 / record.machine.tsc_hz;
+    let nanos = record.experiments[0].variants[0].value().0 * 1e9 / record.machine.tsc_hz;
     assert!((latency["value"].as_f64().unwrap() / nanos - 1.0).abs() < 1e-9);
     assert!(latency["lower_value"].as_f64() <= latency["value"].as_f64());
     let html = std::fs::read_to_string(&names[3]).unwrap();
