@@ -3,10 +3,12 @@
 mod finding;
 mod growth;
 mod lengths;
+mod limit;
 #[cfg(any(test, feature = "testing"))]
 pub mod made_up;
 mod summary;
 
 pub use finding::Finding;
 pub use growth::{growth, law};
+pub use limit::{LimitedRow, SlowerLimit};
 pub use summary::summary;

@@ -9,8 +9,13 @@
 //! | several on a side | Welch's t over the logarithms of the runs' medians ([`stats::ratio_between_runs`]) | p < [`ALPHA`], and the difference is above the noise floor and not negligible; with fewer than [`ENOUGH_RUNS`] the interval of single runs excludes 1 too |
 //! | one on each side | the ratios that a part of one run has to a part of the other, and at least the spread of the experiment's median row or [`UNSEEN_SPREAD`] on either side of the ratio | the interval excludes 1, and the difference is above the noise floor |
 //!
-//! Parts of a run are ten blocks, by their medians; of a run with few samples, its samples. The median row counts because a row
-//! that happens to be calm shares the machine with the others.
+//! Parts of a run are ten blocks, by their medians. A run of fewer than 30 samples has no blocks: the interval of its median by order
+//! statistics stands for them, of six or seven samples their range. Of fewer than six it is the range too, and only beside so many
+//! that samples which do not overlap pass the exact rank test at [`ALPHA`]: five and five do. The median row counts because a row that
+//! happens to be calm shares the machine with the others.
+//!
+//! The floor of such a run whose control is its own rounds in two halves is the range of a few pairs: one outlier makes it half of the
+//! row. What halves show is chance, which the interval has already, so that floor has no say.
 //!
 //! The same: the interval of several runs lies within [`stats::SAME_MARGIN`], or the noise floor if that is larger, and at most
 //! [`stats::LARGEST_MARGIN`]; a difference beyond the first that the interval proves is not "same".
@@ -22,7 +27,7 @@
 //! rounds of one run are never compared with all rounds of another.
 
 use crate::record::{
-    Basis, CompareAtLength, Experiment, Interval, Reason, Record, Run, State, Variant, Verdict, bounds,
+    Basis, CompareAtLength, Control, Experiment, Interval, Reason, Record, Run, State, Unit, Variant, Verdict, bounds,
 };
 use crate::stats::{self, difference, excludes_one, within};
 
@@ -43,7 +48,7 @@ const UNSEEN_SPREAD: f64 = 0.05;
 /// the runs must differ too.
 const ENOUGH_RUNS: usize = 5;
 
-/// The fewest samples whose range is evidence of a spread, where there are too few for blocks.
+/// The fewest samples whose median has an interval.
 const FEWEST: usize = 6;
 
 /// A variant in one of the two records.
@@ -154,6 +159,12 @@ impl Side<'_> {
         runs.iter().filter_map(of_run).map(|m| m * self.scale).collect()
     }
 
+    /// Whether the floor of its record is the range of a few pairs of its own rounds.
+    fn has_chance_floor(&self) -> bool {
+        let splits = |control: &Control| control.samples.is_empty() && control.n < stats::BLOCKED;
+        self.experiment.control.as_ref().is_some_and(splits)
+    }
+
     /// The median of the record's samples in `state`.
     fn median(self, state: State) -> f64 {
         let median = match state {
@@ -177,13 +188,11 @@ fn samples(v: &Variant, state: State) -> Vec<f64> {
 }
 
 /// The least and the largest figure of parts of a run.
-fn range(v: &Variant, state: State) -> Option<[f64; 2]> {
-    let samples = samples(v, state);
-    if let Some(range) = stats::block_range(&samples) {
-        return Some(range);
-    }
-    let s = stats::describe(&samples).filter(|s| s.n >= FEWEST)?;
-    Some([s.min, s.max])
+fn range(samples: &[f64]) -> Option<[f64; 2]> {
+    stats::block_range(samples).or_else(|| match stats::Median::of(samples)?.interval(0.95) {
+        [Some(low), Some(high)] => Some([low, high]),
+        _ => stats::describe(samples).map(|s| [s.min, s.max]),
+    })
 }
 
 /// What parts of two runs say about their ratio.
@@ -197,8 +206,13 @@ struct Parts {
 /// The ratios that a part of `other`'s run has to a part of `base`'s, and at least `spread` on either side of the ratio of the
 /// medians. `None` for figures that are not positive, and for too few samples.
 fn parts(base: Side<'_>, other: Side<'_>, state: State, spread: f64) -> Option<Parts> {
-    let scaled = |side: Side<'_>| Some(range(side.variant, state)?.map(|x| x * side.scale));
-    let ([b_low, b_high], [o_low, o_high]) = (scaled(base)?, scaled(other)?);
+    let [of_base, of_other] = [base, other].map(|side| samples(side.variant, state));
+    let (n, m) = (of_base.len(), of_other.len());
+    if n.min(m) < FEWEST && stats::least_rank_p(n, m) >= ALPHA {
+        return None;
+    }
+    let [b_low, b_high] = range(&of_base)?.map(|x| x * base.scale);
+    let [o_low, o_high] = range(&of_other)?.map(|x| x * other.scale);
     let ratio = other.median(state) / base.median(state);
     if !(b_low > 0.0 && o_low > 0.0 && ratio > 0.0) {
         return None;
@@ -216,7 +230,7 @@ fn parts(base: Side<'_>, other: Side<'_>, state: State, spread: f64) -> Option<P
 pub fn typical_spread(experiments: [&Experiment; 2]) -> Option<f64> {
     let rows = experiments.into_iter().flat_map(|e| &e.variants);
     let spread = |v: &Variant| {
-        let [low, high] = range(v, v.figure().state)?;
+        let [low, high] = range(&samples(v, v.figure().state))?;
         (low > 0.0).then(|| high / low - 1.0)
     };
     let spreads: Vec<f64> = rows.filter_map(spread).collect();
@@ -304,10 +318,13 @@ fn one(base: Side<'_>, other: Side<'_>, state: State, typical: Option<f64>, floo
         length: None,
     };
     let Some(parts) = parts(base, other, state, spread) else {
-        outcome.basis.seen = match b > 0.0 && o > 0.0 && [base, other].map(|side| side.variant.n >= FEWEST) == [true; 2]
-        {
+        let [n, m] = [base, other].map(|side| side.variant.n);
+        outcome.basis.seen = match b > 0.0 && o > 0.0 {
+            true if n.min(m) < FEWEST => {
+                format!("{n} and {m} samples cannot pass the rank test, whatever they are; take five of each at least")
+            }
             true => "a part of a run has a figure that is not positive, so that ratios have no bounds".to_string(),
-            false => format!("its figure is not positive, or rests on fewer than {FEWEST} samples"),
+            false => "its figure is not positive".to_string(),
         };
         outcome.reason = Some(Reason::Other(outcome.basis.seen.clone()));
         return outcome;
@@ -320,11 +337,18 @@ fn one(base: Side<'_>, other: Side<'_>, state: State, typical: Option<f64>, floo
         100.0 * UNSEEN_SPREAD
     );
     outcome.ratio_ci95 = parts.interval.map(Some);
-    if excludes_one(parts.interval) && difference(outcome.ratio) > floor.unwrap_or(0.0) {
+    let floor = floor
+        .filter(|_| ![base, other].iter().any(Side::has_chance_floor))
+        .unwrap_or(0.0);
+    if excludes_one(parts.interval) && difference(outcome.ratio) > floor {
         outcome.verdict = claim(outcome.ratio);
     } else {
         outcome.verdict = Verdict::Undecided;
-        outcome.reason = Some(Reason::Other(outcome.basis.seen.clone()).and("`run --runs 5` measures that"));
+        let reason = Reason::Other(outcome.basis.seen.clone());
+        outcome.reason = Some(match base.experiment.unit {
+            Unit::Seconds => reason.and("commands that are timed in one record are told apart better"),
+            _ => reason.and("`run --runs 5` measures that"),
+        });
     }
     outcome
 }

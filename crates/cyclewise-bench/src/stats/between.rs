@@ -42,6 +42,9 @@ const BLOCKS: usize = 10;
 /// The fewest samples in a block.
 const FEWEST_IN_BLOCK: usize = 3;
 
+/// The fewest samples of a run that has blocks.
+pub const BLOCKED: usize = BLOCKS * FEWEST_IN_BLOCK;
+
 /// A positive figure over several runs; no interval for one run. `None` for none, or for a figure that is not positive.
 pub fn between_runs(figures: &[f64]) -> Option<BetweenRuns> {
     let moments = Moments::of(&logarithms(figures)?)?;
@@ -99,7 +102,7 @@ pub fn ratio_between_runs(other: &[f64], base: &[f64]) -> Option<RunRatio> {
 
 /// The least and the largest of the medians of ten consecutive blocks of a run. `None` for fewer than three samples a block.
 pub fn block_range(samples: &[f64]) -> Option<[f64; 2]> {
-    if samples.len() < BLOCKS * FEWEST_IN_BLOCK {
+    if samples.len() < BLOCKED {
         return None;
     }
     let bound = |block: usize| block * samples.len() / BLOCKS;

@@ -61,7 +61,7 @@ pub mod random;
 mod tests;
 
 pub use at_lengths::{PairAt, decide_at_lengths, lengths_in_words};
-pub use between::{BetweenRuns, RunRatio, between_runs, block_range, ratio_between_runs};
+pub use between::{BLOCKED, BetweenRuns, RunRatio, between_runs, block_range, ratio_between_runs};
 pub use bootstrap::rounds_ratio_ci;
 #[cfg(feature = "commands")]
 pub use components::{Component, Components, Machines, components};
@@ -82,7 +82,7 @@ pub use modes::{Mode, modes};
 pub use moments::{Summary, describe, half_width};
 pub use paired::{Paired, PairedFloor, paired, paired_floor, split_paired_floor};
 pub use power_law::{FEWEST_SIZES, PowerLaw, power_law};
-pub use rank::mann_whitney;
+pub use rank::{least_rank_p, mann_whitney};
 pub use ratio::{difference, excludes_one, within};
 pub use reason::Reason;
 #[cfg(feature = "commands")]

@@ -92,6 +92,12 @@ impl Ranked {
     }
 }
 
+/// The smallest p that `n` against `m` samples can come to: that of samples which do not overlap, 2 / C(n + m, n).
+pub fn least_rank_p(n: usize, m: usize) -> f64 {
+    let orders = (1..=n.min(m)).map(|i| (n.max(m) + i) as f64 / i as f64);
+    (2.0 / orders.product::<f64>()).min(1.0)
+}
+
 /// P(U ≤ `u`) for `n` against `m` samples without ties.
 ///
 /// The number of orders with U = k is the coefficient of q^k in ∏ (1 − q^(m+i)) / (1 − q^i), i = 1..n. Multiplying and
@@ -152,6 +158,16 @@ mod tests {
         assert!((mann_whitney(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0]).unwrap() - 0.1).abs() < 1e-15);
         let four = mann_whitney(&[1.0, 2.0, 3.0, 4.0], &[5.0, 6.0, 7.0, 8.0]).unwrap();
         assert!((four - 2.0 / 70.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn the_least_p_is_that_of_samples_which_do_not_overlap() {
+        for (n, m) in [(0, 5), (1, 9), (3, 3), (4, 5), (5, 5), (5, 20), (20, 5)] {
+            let (a, b) = ((0..n).map(f64::from), (0..m).map(|i| 100.0 + f64::from(i)));
+            let p = mann_whitney(&a.collect::<Vec<_>>(), &b.collect::<Vec<_>>()).unwrap_or(1.0);
+            assert!((least_rank_p(n as usize, m as usize) - p).abs() < 1e-12, "{n} {m}");
+        }
+        assert!((least_rank_p(5, 5) - 2.0 / 252.0).abs() < 1e-12);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The command line of a benchmark program: as libtest and criterion have it, and the record's files.
 
 use super::baseline::Baseline;
+use crate::answer::SlowerLimit;
 use crate::error::{Error, Result};
 use crate::runner::Mode;
 use std::ffi::OsString;
@@ -39,7 +40,7 @@ pub(super) struct Options {
     /// The run that this one is compared with.
     pub(super) baseline: Baseline,
     /// The share of its time beyond which a row that is slower fails the run.
-    pub(super) fail_on: Option<f64>,
+    pub(super) fail_on: Option<SlowerLimit>,
     /// Time for a group, in place of the mode's.
     pub(super) time: Option<Duration>,
     pub(super) seed: u64,
@@ -273,14 +274,9 @@ fn number<T: std::str::FromStr>(name: &str, value: OsString) -> Result<T> {
         .map_err(|_| Error::usage(format!("{name} {text}: not a number that it takes")).in_one_line())
 }
 
-fn limit(name: &str, value: OsString) -> Result<f64> {
-    let text = text_of(name, value)?;
-    let percent = text.strip_prefix("slower:").and_then(|rest| rest.strip_suffix('%'));
-    let percent = percent
-        .and_then(|p| p.parse::<f64>().ok())
-        .filter(|p| p.is_finite() && *p >= 0.0);
-    let wrong = || Error::usage(format!("{name} {text}: not a rule; write slower:2%")).in_one_line();
-    Ok(percent.ok_or_else(wrong)? / 100.0)
+fn limit(name: &str, value: OsString) -> Result<SlowerLimit> {
+    let wrong = |why: String| Error::usage(format!("{name}: {why}")).in_one_line();
+    text_of(name, value)?.parse().map_err(wrong)
 }
 
 fn seconds(name: &str, value: OsString) -> Result<Duration> {
@@ -396,7 +392,7 @@ mod tests {
         let options = parsed("--bench --against main --fail-on slower:2.5%").unwrap();
         assert_eq!(
             (options.fail_on, options.against.as_deref()),
-            (Some(0.025), Some("main"))
+            (Some("slower:2.5%".parse().unwrap()), Some("main"))
         );
         assert!(
             parsed("--bench --fail-on slower:2%")
@@ -406,7 +402,7 @@ mod tests {
         );
         for wrong in ["2%", "slower:2", "slower:x%", "slower:-1%", "slower:inf%"] {
             let error = parsed(&format!("--bench --against main --fail-on {wrong}")).unwrap_err();
-            assert!(error.message.contains("write slower:2%"), "{wrong}: {error}");
+            assert!(error.message.contains("write slower:5%"), "{wrong}: {error}");
         }
     }
 }

@@ -3,8 +3,9 @@
 use super::options::Options;
 use super::state::{status, tell_too_few, written};
 use super::{against, output};
+use crate::answer::{LimitedRow, SlowerLimit};
 use crate::error::{Error, Result, Status};
-use crate::record::{Record, Verdict};
+use crate::record::{Comparison, Experiment, Record};
 use crate::runner::parts::{self, Chain};
 use crate::runner::{CpuChoice, command_line};
 use crate::sys::interrupt;
@@ -41,7 +42,7 @@ fn conclude(chain: Chain, options: &Options, failures: &mut Vec<Status>) -> Resu
         output::tell(&format!("cyclewise-bench: {error}"));
         failures.push(error.status);
     }
-    Ok(options.fail_on.and_then(|share| beyond(&ended.record, share)))
+    Ok(options.fail_on.and_then(|limit| beyond(&ended.record, limit)))
 }
 
 /// Compares this program's rows with those of another, which takes turns with it; the exit status.
@@ -111,41 +112,26 @@ pub(super) fn against(options: &Options, what: &str) -> Result<u8> {
 }
 
 /// Whether a row is slower than the limit allows, or may be.
-fn beyond(record: &Record, share: f64) -> Option<Status> {
+fn beyond(record: &Record, limit: SlowerLimit) -> Option<Status> {
     let comparisons = record
         .experiments
         .iter()
         .flat_map(|e| e.comparisons.iter().map(move |c| (e, c)));
-    let (mut slower, mut open, mut all) = (Vec::new(), 0, 0);
-    for (e, c) in comparisons {
+    let row = |(e, c): (&Experiment, &Comparison)| {
         let (ratio, ci95) = c.ratio_of();
-        // Of operations a second, fewer are slower.
-        let times = |ratio: f64| if e.unit.more_is_faster() { 1.0 / ratio } else { ratio };
-        let most = ci95
-            .map(|bound| bound.map_or(f64::INFINITY, times))
-            .into_iter()
-            .fold(0.0, f64::max);
-        all += 1;
-        if c.verdict == Verdict::Slower && times(ratio) > 1.0 + share {
-            slower.push(format!("{}/{} ({:.3})", e.name, c.a, times(ratio)));
-        } else if most > 1.0 + share && !matches!(c.verdict, Verdict::Faster | Verdict::Same | Verdict::Slower) {
-            open += 1;
+        LimitedRow {
+            name: format!("{}/{}", e.name, c.a),
+            unit: e.unit,
+            verdict: c.verdict,
+            ratio,
+            ci95,
         }
-    }
-    let percent = 100.0 * share;
-    if open > 0 {
-        output::tell(&format!(
-            "cyclewise-bench: {open} of {all} rows may be slower by more than {percent} %, or not; give it more --time"
-        ));
-    }
-    if slower.is_empty() {
-        return (open > 0).then_some(Status::Unsupported);
-    }
-    output::tell(&format!(
-        "cyclewise-bench: slower by more than {percent} %: {}",
-        slower.join(", ")
-    ));
-    Some(Status::CheckFailed)
+    };
+    let error = limit
+        .check(&comparisons.map(row).collect::<Vec<_>>(), "give it more --time")
+        .err()?;
+    output::tell(&format!("cyclewise-bench: {error}"));
+    Some(error.status)
 }
 
 /// What a process' exit status stands for.
@@ -153,47 +139,4 @@ fn of_process(ended: &ExitStatus) -> Status {
     let known = [Status::CheckFailed, Status::Usage, Status::Unsupported];
     let of_code = |code: i32| known.into_iter().find(|status| *status as i32 == code);
     ended.code().and_then(of_code).unwrap_or(Status::CheckFailed)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::answer::made_up::comparison;
-    use crate::record::{Experiment, Unit};
-
-    /// What a limit of 2 % says of a row with this verdict, ratio and interval.
-    fn of(unit: Unit, verdict: Verdict, ratio: f64, ci95: [f64; 2]) -> Option<Status> {
-        let e = Experiment {
-            unit,
-            comparisons: vec![comparison(verdict, ratio, ci95)],
-            ..Experiment::default()
-        };
-        let record = Record {
-            experiments: vec![e],
-            ..Record::default()
-        };
-        beyond(&record, 0.02)
-    }
-
-    #[test]
-    fn a_limit_fails_what_is_slower_by_more_and_tells_what_may_be() {
-        let times = |verdict, ratio, ci95| of(Unit::TicksPerOp, verdict, ratio, ci95);
-        assert_eq!(times(Verdict::Slower, 1.05, [1.04, 1.06]), Some(Status::CheckFailed));
-        assert_eq!(times(Verdict::Slower, 1.01, [1.005, 1.015]), None, "by less");
-        assert_eq!(times(Verdict::Faster, 0.9, [0.8, 0.95]), None);
-        assert_eq!(times(Verdict::Same, 1.0, [0.999, 1.001]), None);
-        let undecided = |ci95| times(Verdict::Undecided, 1.0, ci95);
-        assert_eq!(undecided([0.9, 1.3]), Some(Status::Unsupported));
-        assert_eq!(
-            undecided([0.99, 1.01]),
-            None,
-            "it is not slower by more, whatever it is"
-        );
-        assert_eq!(undecided([f64::NEG_INFINITY, f64::INFINITY]), Some(Status::Unsupported));
-        // Of operations a second, fewer are slower.
-        let rates = |verdict, ratio, ci95| of(Unit::OpsPerSecond, verdict, ratio, ci95);
-        assert_eq!(rates(Verdict::Slower, 0.9, [0.89, 0.91]), Some(Status::CheckFailed));
-        assert_eq!(rates(Verdict::Undecided, 1.0, [0.8, 1.01]), Some(Status::Unsupported));
-        assert_eq!(rates(Verdict::Faster, 1.2, [1.1, 1.3]), None);
-    }
 }

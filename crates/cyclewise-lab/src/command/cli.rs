@@ -245,8 +245,9 @@ pub(super) struct CompareArgs {
     /// Write the comparison as an HTML page
     #[arg(long, value_name = "PATH")]
     pub(super) html: Option<PathBuf>,
-    /// Exit with 1 if a row is slower than in the first record, and its whole 95 % interval is beyond this share; only in the
-    /// experiments named, if any: slower:5%, or slower:5%,popf,arc
+    /// Exit with 1 if a row is slower than in the first record, and its whole 95 % interval is beyond this share; with 3 if that
+    /// cannot be told of one, whose interval reaches beyond it; only in the experiments named, if any: slower:5%, or
+    /// slower:5%,popf,arc
     #[arg(long, value_name = "slower:P%[,EXPERIMENT…]")]
     pub(super) fail_on: Option<FailOn>,
     /// Print every column [default: those that fit the terminal, at most 100 characters]

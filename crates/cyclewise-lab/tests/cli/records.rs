@@ -163,13 +163,57 @@ fn fail_on_ends_with_one_where_a_row_is_slower_by_more() {
         "{said}"
     );
     assert_eq!(said.lines().count(), 1, "{said}");
-    assert_eq!(status("slower:5%,core-to-core").0, Some(0), "another experiment");
+    assert_eq!(status("slower:90%,core-to-core").0, Some(0), "another experiment");
+    let (code, said) = status("slower:1%,core-to-core");
+    assert!(
+        code == Some(3) && said.contains("may be slower by more than 1 %, or not"),
+        "{said}"
+    );
     assert_eq!(status("slower:900%").0, Some(0));
-    let back = cyclewise(&["compare", &other, &base, "--fail-on", "slower:5%"]);
+    let back = cyclewise(&["compare", &other, &base, "--fail-on", "slower:90%"]);
     assert_eq!(back.status.code(), Some(0), "faster: {}", stderr(&back));
     // The comparison is written all the same.
     let json = cyclewise(&["compare", &base, &other, "--fail-on", "slower:5%", "--json", "-"]);
     assert!(json.status.code() == Some(1) && stdout(&json).contains("cyclewise.comparison/1"));
+}
+
+/// The record of a `time` of one command with these seconds.
+fn timed(seconds: &[f64]) -> String {
+    let mut record = record::from_str("r", RECORD).unwrap();
+    let experiment = &mut record.experiments[0];
+    experiment.name = "time".to_string();
+    experiment.unit = record::Unit::Seconds;
+    experiment.control = None;
+    experiment.comparisons.clear();
+    experiment.variants.truncate(1);
+    let mut sorted = seconds.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let median = sorted[seconds.len() / 2];
+    experiment.variants[0] = record::Variant {
+        name: "make".to_string(),
+        n: seconds.len(),
+        median,
+        samples: seconds.to_vec(),
+        ..record::Variant::default()
+    };
+    record.experiments.truncate(1);
+    serde_json::to_string(&record).unwrap()
+}
+
+#[test]
+fn fail_on_decides_by_few_runs_and_says_what_it_cannot() {
+    let folder = Folder::new();
+    let base = [1.0, 1.01, 1.02, 1.03, 1.3];
+    let status = |n: usize, ratio: f64| {
+        let [a, b] = [1.0, ratio].map(|ratio| base[..n].iter().map(|x| x * ratio).collect::<Vec<_>>());
+        let (a, b) = (folder.with("a.json", &timed(&a)), folder.with("b.json", &timed(&b)));
+        let output = cyclewise(&["compare", &a, &b, "--fail-on", "slower:5%"]);
+        (output.status.code(), stderr(&output))
+    };
+    let (code, said) = status(5, 5.2);
+    assert!(code == Some(1) && said.contains("time/make in B: 5.200 [4.0"), "{said}");
+    let (code, said) = status(4, 5.2);
+    assert!(code == Some(3) && said.contains("1 of 1 rows may be slower"), "{said}");
 }
 
 #[test]

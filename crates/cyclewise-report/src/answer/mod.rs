@@ -10,7 +10,7 @@ mod in_context;
 mod run;
 mod topics;
 
-pub use cyclewise_bench::answer::{Finding, growth, law, summary};
+pub use cyclewise_bench::answer::{Finding, LimitedRow, SlowerLimit, growth, law, summary};
 pub use topics::{IN_CONTEXT, WIDTHS};
 
 use crate::record::{Experiment, Record};

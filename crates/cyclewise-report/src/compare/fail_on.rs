@@ -1,15 +1,15 @@
 //! `compare --fail-on`: which rows make the comparison fail.
 
+use crate::answer::{LimitedRow, SlowerLimit};
 use crate::error::{Error, Result};
-use crate::record::compare::{CompareReport, CompareRow};
-use crate::record::{Unit, Verdict};
+use crate::record::Unit;
+use crate::record::compare::{CompareExperiment, CompareReport, CompareRow};
 use std::str::FromStr;
 
 /// `slower:5%`, or `slower:5%,EXPERIMENT,…`: rows that are slower by more than this share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FailOn {
-    /// The share of the base's time.
-    share: f64,
+    limit: SlowerLimit,
     /// The experiments looked at; all if empty.
     experiments: Vec<String>,
 }
@@ -19,22 +19,12 @@ impl FromStr for FailOn {
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         let mut parts = text.split(',').map(str::trim);
-        let rule = parts.next().unwrap_or_default();
-        let percent = rule.strip_prefix("slower:").and_then(|p| p.strip_suffix('%'));
-        let percent: Option<f64> = percent.and_then(|p| p.trim().parse().ok());
-        let Some(percent) = percent.filter(|p| p.is_finite() && *p >= 0.0) else {
-            return Err(format!(
-                "{rule:?} is not a rule; write slower:5% or slower:5%,EXPERIMENT"
-            ));
-        };
+        let limit = parts.next().unwrap_or_default().parse()?;
         let experiments: Vec<String> = parts.map(str::to_string).collect();
         if experiments.iter().any(String::is_empty) {
             return Err("a name of an experiment is empty; write slower:5%,EXPERIMENT,EXPERIMENT".to_string());
         }
-        Ok(Self {
-            share: percent / 100.0,
-            experiments,
-        })
+        Ok(Self { limit, experiments })
     }
 }
 
@@ -68,46 +58,51 @@ impl FailOn {
         )))
     }
 
-    /// Fails if there is a row whose verdict is slower and whose whole interval lies beyond the share.
+    /// Fails if there is a row that is slower by more, or one of which that cannot be told.
     ///
     /// # Errors
-    /// Exit 1: the rows.
+    /// Exit 1 and 3, as of [`SlowerLimit::check`].
     pub fn check(&self, report: &CompareReport) -> Result<()> {
-        let mut slower = Vec::new();
-        for e in &report.experiments {
-            if !self.experiments.is_empty() && !self.experiments.contains(&e.name) {
-                continue;
-            }
-            for row in e.rows.iter().filter(|r| self.fails(r, e.unit)) {
-                let letter = report
-                    .records
-                    .get(row.other)
-                    .map_or("", |r| r.label.split(':').next().unwrap_or(""));
-                let [low, high] = crate::record::bounds(row.ratio_ci95);
-                slower.push(format!(
-                    "{}/{} in {letter}: {:.3} [{low:.3}, {high:.3}]",
-                    e.name, row.variant, row.ratio
-                ));
-            }
-        }
-        if slower.is_empty() {
-            return Ok(());
-        }
-        Err(Error::check(format!(
-            "slower by more than {} %: {}",
-            100.0 * self.share,
-            slower.join("; ")
-        )))
+        let looked_at = |e: &&CompareExperiment| self.experiments.is_empty() || self.experiments.contains(&e.name);
+        let experiments: Vec<&CompareExperiment> = report.experiments.iter().filter(looked_at).collect();
+        let letter = |row: &CompareRow| {
+            report
+                .records
+                .get(row.other)
+                .map_or("", |r| r.label.split(':').next().unwrap_or(""))
+        };
+        let rows: Vec<LimitedRow> = experiments
+            .iter()
+            .flat_map(|e| e.rows.iter().map(move |row| (e, row)))
+            .map(|(e, row)| LimitedRow {
+                name: format!("{}/{} in {}", e.name, row.variant, letter(row)),
+                unit: e.unit,
+                verdict: row.verdict,
+                ratio: row.ratio,
+                ci95: row.ratio_ci95,
+            })
+            .collect();
+        let single = experiments
+            .iter()
+            .flat_map(|e| &e.rows)
+            .any(|row| row.basis.p.is_none());
+        self.limit.check(
+            &rows,
+            advice(single, experiments.iter().all(|e| e.unit == Unit::Seconds)),
+        )
     }
+}
 
-    fn fails(&self, row: &CompareRow, unit: Unit) -> bool {
-        let limit = 1.0 + self.share;
-        // An unknown bound excludes nothing.
-        row.verdict == Verdict::Slower
-            && match unit.more_is_faster() {
-                false => row.ratio_ci95[0].is_some_and(|near| near > limit),
-                true => row.ratio_ci95[1].is_some_and(|near| near < 1.0 / limit),
-            }
+/// How rows that cannot be told could be.
+fn advice(single: bool, commands: bool) -> &'static str {
+    match (single, commands) {
+        (false, _) => "`run --runs 10` narrows their intervals",
+        (true, false) => {
+            "records of one run cannot tell differences of 5 %, and those of `run --runs 5` can; or give a larger limit"
+        }
+        (true, true) => {
+            "two records of `time` cannot tell differences of 5 %: time both commands in one record, or give a larger limit"
+        }
     }
 }
 
@@ -121,22 +116,12 @@ mod tests {
         assert_eq!(
             rule("slower:5%").unwrap(),
             FailOn {
-                share: 0.05,
+                limit: "slower:5%".parse().unwrap(),
                 experiments: vec![]
             }
         );
         assert_eq!(rule("slower:2.5%, popf,arc").unwrap().experiments, ["popf", "arc"]);
-        for text in [
-            "",
-            "slower",
-            "slower:5",
-            "faster:5%",
-            "slower:-1%",
-            "slower:x%",
-            "slower:inf%",
-            "slower:5%,",
-            "5%",
-        ] {
+        for text in ["", "slower:5", "slower:5%,", "5%,popf"] {
             assert!(rule(text).unwrap_err().contains("slower:5%"), "{text}");
         }
     }

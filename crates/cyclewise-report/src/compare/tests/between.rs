@@ -11,15 +11,20 @@ const ROWS: usize = 40;
 /// Rounds of a made-up run.
 const ROUNDS: usize = 300;
 
-struct Source(Xoshiro256PlusPlus);
+pub(super) struct Source(Xoshiro256PlusPlus);
 
 impl Source {
-    fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
+    /// A number from 0 to 1.
+    pub(super) fn even(&mut self) -> f64 {
+        self.0.random()
+    }
+
     /// A standard normal number, by Box and Muller.
-    fn normal(&mut self) -> f64 {
+    pub(super) fn normal(&mut self) -> f64 {
         let (u, v): (f64, f64) = (self.0.random(), self.0.random());
         (-2.0 * (1.0 - u).ln()).sqrt() * (TAU * v).cos()
     }
