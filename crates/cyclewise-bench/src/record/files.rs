@@ -2,8 +2,8 @@
 
 use super::Record;
 use crate::error::{Error, Result};
-use flate2::read::MultiGzDecoder;
-use std::io::{ErrorKind, Read};
+use flate2::bufread::MultiGzDecoder;
+use std::io::{self, BufRead, ErrorKind, Read};
 use std::path::Path;
 
 /// Reads the record at `path`.
@@ -17,6 +17,9 @@ pub fn load(path: &Path) -> Result<Record> {
 /// What a file in gzip's format begins with (RFC 1952, section 2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
+/// What a file in zstd's format begins with (RFC 8878, section 3.1.1).
+const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
 /// What a packed text may unpack to, whatever its size.
 const SMALL: u64 = 16 << 20;
 
@@ -26,26 +29,49 @@ const PER_BYTE: u64 = 100;
 /// Reads the text of a file, compressed by gzip or not. It is read only once, so `path` may be a pipe.
 ///
 /// # Errors
-/// The file cannot be read, is cut off, is no UTF-8, or unpacks to more than a document does.
-pub fn read_text(path: &Path) -> std::io::Result<String> {
+/// The file cannot be read, is cut off, is no UTF-8, is compressed by zstd, or unpacks to more than a document does.
+pub fn read_text(path: &Path) -> io::Result<String> {
     text_of(std::fs::read(path)?)
 }
 
 /// The text of a file with these bytes.
-pub fn text_of(bytes: Vec<u8>) -> std::io::Result<String> {
-    if !bytes.starts_with(&GZIP) {
-        return String::from_utf8(bytes).map_err(|e| std::io::Error::new(ErrorKind::InvalidData, e.utf8_error()));
+pub fn text_of(bytes: Vec<u8>) -> io::Result<String> {
+    if !is_packed(&bytes)? {
+        return String::from_utf8(bytes).map_err(|e| io::Error::new(ErrorKind::InvalidData, e.utf8_error()));
     }
     let most = SMALL + PER_BYTE * bytes.len() as u64;
     let mut text = String::new();
-    MultiGzDecoder::new(&bytes[..])
-        .take(most + 1)
-        .read_to_string(&mut text)?;
+    unpacked(&bytes[..])?.take(most + 1).read_to_string(&mut text)?;
     if text.len() as u64 > most {
         let why = format!("it unpacks to more than {most} bytes, which no document of its size does");
-        return Err(std::io::Error::new(ErrorKind::InvalidData, why));
+        return Err(io::Error::new(ErrorKind::InvalidData, why));
     }
     Ok(text)
+}
+
+/// The bytes of a document, unpacked if they are packed: what every reader of documents reads through.
+///
+/// # Errors
+/// The file cannot be read, or is compressed by zstd.
+pub fn unpacked<'a>(mut bytes: impl BufRead + 'a) -> io::Result<Box<dyn Read + 'a>> {
+    Ok(match is_packed(bytes.fill_buf()?)? {
+        true => Box::new(MultiGzDecoder::new(bytes)),
+        false => Box::new(bytes),
+    })
+}
+
+/// Whether a file that begins so is compressed by gzip.
+///
+/// # Errors
+/// It is compressed by zstd.
+pub fn is_packed(start: &[u8]) -> io::Result<bool> {
+    match start.starts_with(&ZSTD) {
+        true => Err(io::Error::new(
+            ErrorKind::Unsupported,
+            "is compressed by zstd, which is not read; unpack it by `unzstd`, or pack it by gzip",
+        )),
+        false => Ok(start.starts_with(&GZIP)),
+    }
 }
 
 /// Reads the text of a document as [`read_text`].
@@ -78,6 +104,16 @@ mod tests {
         let error = read(&path).unwrap_err();
         assert_eq!(error.status, crate::error::Status::Usage, "{}", error.message);
         assert!(error.message.contains("r.json.gz"), "{}", error.message);
+    }
+
+    #[test]
+    fn a_document_in_zstds_format_is_refused_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.json.zst");
+        std::fs::write(&path, [&ZSTD[..], b"rest"].concat()).unwrap();
+        let error = read(&path).unwrap_err();
+        assert!(error.message.contains("r.json.zst: is compressed by zstd"), "{error}");
+        assert!(unpacked(&ZSTD[..]).is_err() && unpacked(&ZSTD[1..]).is_ok());
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub use between::{Basis, Run};
 pub use body::Body;
 pub use comparison::{Comparison, Estimator};
 #[cfg(feature = "commands")]
-pub use files::{load, read, read_text, text_of};
+pub use files::{is_packed, load, read, read_text, text_of, unpacked};
 pub use guest::{Guest, Provenance};
 pub use identity::{Cgroup, Identity, Job};
 pub(crate) use lengths::ratios_at_lengths;

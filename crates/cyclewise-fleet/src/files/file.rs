@@ -1,7 +1,7 @@
 //! Reads one file of a fleet, in memory that does not depend on what the file claims.
 
 use crate::record::fleet::{Fault, ProblemKind};
-use flate2::bufread::MultiGzDecoder;
+use crate::record::unpacked;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -12,33 +12,24 @@ const LONGEST: u64 = 128 << 20;
 /// Room that is kept from file to file; a longer text's is given back.
 const KEPT: usize = 16 << 20;
 
-/// What a file in gzip's format begins with (RFC 1952, section 2.3.1).
-const GZIP: [u8; 2] = [0x1f, 0x8b];
-
 /// Bytes of a buffer between the file and its reader.
 const BUFFER: usize = 128 << 10;
 
 /// A file's bytes, unpacked if they are packed.
-pub(super) type Bytes = BufReader<Box<dyn Read>>;
+pub(crate) type Bytes = BufReader<Box<dyn Read>>;
 
 /// Opens a file, and sees what it begins with.
 ///
 /// # Errors
 /// It cannot be read.
 pub(super) fn open(path: &Path) -> Result<Bytes, Fault> {
-    let unpacked = || -> io::Result<Bytes> {
-        let mut packed = BufReader::with_capacity(BUFFER, File::open(path)?);
-        let is_gzip = packed.fill_buf()?.starts_with(&GZIP);
-        let bytes: Box<dyn Read> = if is_gzip {
-            Box::new(MultiGzDecoder::new(packed))
-        } else {
-            Box::new(packed)
-        };
-        let mut bytes = BufReader::with_capacity(BUFFER, bytes);
+    let read = || -> io::Result<Bytes> {
+        let packed = BufReader::with_capacity(BUFFER, File::open(path)?);
+        let mut bytes = BufReader::with_capacity(BUFFER, unpacked(packed)?);
         bytes.fill_buf()?;
         Ok(bytes)
     };
-    unpacked().map_err(|e| torn(&e))
+    read().map_err(|e| torn(&e))
 }
 
 /// Reads the whole text into `room`, which is emptied first.
@@ -75,6 +66,7 @@ fn read_at_most(longest: u64, bytes: Bytes, room: &mut Vec<u8>) -> Result<&str, 
 /// What is wrong with a file that cannot be read to its end.
 pub(super) fn torn(e: &io::Error) -> Fault {
     let why = match e.kind() {
+        io::ErrorKind::Unsupported => return Fault(ProblemKind::Foreign, e.to_string()),
         io::ErrorKind::UnexpectedEof => format!("ends too early: {e}"),
         _ => format!("cannot be read to its end: {e}"),
     };

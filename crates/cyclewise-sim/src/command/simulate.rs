@@ -6,7 +6,7 @@ use crate::record::{Head, MOST_POINTS, PointReader, Shard, Simulation, Sweep};
 use crate::sweep::machines;
 use crate::{Machine, exam};
 use cyclewise_bench::error::{Error, Result};
-use cyclewise_bench::record::Tool;
+use cyclewise_bench::record::{Tool, unpacked};
 use cyclewise_report::files::output::{self, Documents};
 use cyclewise_report::files::progress::Reporter;
 use std::fs::File;
@@ -104,7 +104,8 @@ pub(super) fn sweep(args: &SweepArgs, machines: Vec<Machine>) -> Result<Sweep> {
 
 /// Whether the file at `path` is this shard of this sweep to its last byte, written by this program.
 fn is_whole(path: &Path, sweep: &Sweep, shard: Option<Shard>, tool: &Tool) -> bool {
-    let Ok(file) = File::open(path) else {
+    let open = || unpacked(BufReader::new(File::open(path)?)).map(BufReader::new);
+    let Ok(text) = open() else {
         return false;
     };
     let expected = Head {
@@ -112,7 +113,7 @@ fn is_whole(path: &Path, sweep: &Sweep, shard: Option<Shard>, tool: &Tool) -> bo
         sweep: sweep.clone(),
         shard,
     };
-    PointReader::new(BufReader::new(file)).is_ok_and(|mut reader| *reader.head() == expected && reader.check().is_ok())
+    PointReader::new(text).is_ok_and(|mut reader| *reader.head() == expected && reader.check().is_ok())
 }
 
 /// Rejects two machines of one name: their rows could not be told apart.

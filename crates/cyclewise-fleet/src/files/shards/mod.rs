@@ -11,14 +11,14 @@ mod walk;
 pub(crate) use merge::merge;
 pub(crate) use walk::{files, is_temporary};
 
+use super::file::{self, Bytes};
 use crate::error::{Error, Result};
 use crate::record::Tool;
 use crate::record::fleet::{Fault, Problem, ProblemKind};
 use crate::record::plan::{MOST_SHARDS, Plan, Work};
 use crate::record::simulation::{Head, PointReader, Shard, ShardBy, Shards, Sweep};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// What a folder has of a sweep.
@@ -190,12 +190,12 @@ impl Survey {
             return Ok(());
         };
         let first_name = first.file_name().unwrap_or_default().display().to_string();
-        match same_bytes(first, path) {
-            Ok(true) => Err(Fault(
+        match same_text(first, path)? {
+            true => Err(Fault(
                 ProblemKind::Duplicate,
-                format!("it has the same bytes as {first_name}, which counts"),
+                format!("it has the same text as {first_name}, which counts"),
             )),
-            Ok(false) => {
+            false => {
                 self.contradictory.push(shard.index);
                 Err(Fault(
                     ProblemKind::Mangled,
@@ -205,7 +205,6 @@ impl Survey {
                     ),
                 ))
             }
-            Err(e) => Err(Fault(ProblemKind::Torn, format!("reading it failed: {e}"))),
         }
     }
 
@@ -250,25 +249,20 @@ fn shown(dir: &Path, path: &Path) -> String {
     name.display().to_string().replace(crate::error::is_control, " ")
 }
 
-fn open(path: &Path) -> std::result::Result<PointReader<BufReader<File>>, Fault> {
-    match File::open(path) {
-        Ok(file) => PointReader::new(BufReader::new(file)),
-        Err(e) => Err(Fault(ProblemKind::Torn, format!("reading it failed: {e}"))),
-    }
+fn open(path: &Path) -> std::result::Result<PointReader<Bytes>, Fault> {
+    PointReader::new(file::open(path)?)
 }
 
 fn head(path: &Path) -> std::result::Result<Head, Fault> {
     Ok(open(path)?.head().clone())
 }
 
-fn same_bytes(a: &Path, b: &Path) -> std::io::Result<bool> {
-    let (a, b) = (File::open(a)?, File::open(b)?);
-    if a.metadata()?.len() != b.metadata()?.len() {
-        return Ok(false);
-    }
-    let (mut a, mut b) = (BufReader::new(a).bytes(), BufReader::new(b).bytes());
+/// Whether two files have the same text, packed or not.
+fn same_text(a: &Path, b: &Path) -> std::result::Result<bool, Fault> {
+    let (mut a, mut b) = (file::open(a)?.bytes(), file::open(b)?.bytes());
     loop {
-        match (a.next().transpose()?, b.next().transpose()?) {
+        let next = (a.next().transpose(), b.next().transpose());
+        match (next.0.map_err(|e| file::torn(&e))?, next.1.map_err(|e| file::torn(&e))?) {
             (None, None) => return Ok(true),
             (x, y) if x != y => return Ok(false),
             _ => {}

@@ -1,6 +1,7 @@
 //! What a survey says of each kind of file, in any order, and the merge of what it found.
 
 use super::*;
+use crate::files::tests::packed;
 use crate::record::simulation::testing::{by_cost, document, sweep};
 use cyclewise_sim::export::json;
 use std::fs;
@@ -55,6 +56,39 @@ fn shards_under_any_names_are_the_whole() {
         assert_eq!(survey.problems, []);
         assert_eq!(joined(&survey).unwrap(), whole);
     }
+}
+
+#[test]
+fn packed_shards_are_the_whole_too() {
+    let whole = json::simulation(&document(&whole_sweep(), None)).unwrap();
+    let again = text(3);
+    let folder = folder(&[("shards/2.json", &text(2)), ("shards/3-again.json", &again)]);
+    for number in [1, 3] {
+        let name = format!("shards/{number}.json.gz");
+        fs::write(folder.path().join(name), packed(&text(number))).unwrap();
+    }
+    fs::write(folder.path().join("4.json.zst"), b"\x28\xb5\x2f\xfd...").unwrap();
+    let survey = survey(folder.path(), None).unwrap();
+    assert_eq!(survey.missing().count(), 0, "{:?}", survey.problems);
+    let said: Vec<String> = survey
+        .problems
+        .iter()
+        .map(|p| format!("{}: {}", p.name, p.why))
+        .collect();
+    assert!(
+        said[0].starts_with("4.json.zst: is compressed by zstd") && said[0].contains("unzstd"),
+        "{said:?}"
+    );
+    assert!(said[1].contains("has the same text as 3-again.json"), "{said:?}");
+    assert_eq!(joined(&survey).unwrap(), whole);
+    // Nothing is left beside them.
+    assert_eq!(fs::read_dir(folder.path().join("shards")).unwrap().count(), 4);
+    // The twin: one that is cut counts neither then nor at the merge.
+    let cut = packed(&text(1));
+    fs::write(folder.path().join("shards/1.json.gz"), &cut[..cut.len() - 9]).unwrap();
+    assert!(joined(&survey).unwrap_err().message.contains("changed while"));
+    let cut = super::survey(folder.path(), None).unwrap();
+    assert_eq!(cut.missing().collect::<Vec<_>>(), [1]);
 }
 
 #[test]
