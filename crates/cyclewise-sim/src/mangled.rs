@@ -4,6 +4,7 @@ use crate::export::{self, json};
 use crate::mangle::{Owes, hold, one};
 use crate::record::{self, testing};
 use cyclewise_bench::record::Tool;
+use cyclewise_report::export::table::Look;
 
 /// The same for each build: a seed tries the same files.
 fn tool() -> Tool {
@@ -35,7 +36,7 @@ fn simulations_and_their_shards() {
         let simulation =
             record::from_str("f", std::str::from_utf8(bytes).map_err(|e| e.to_string())?).map_err(|e| e.message)?;
         let _ = (export::csv::simulation(&simulation), json::simulation(&simulation));
-        let table = export::table::simulation(&simulation);
+        let table = export::table::simulation(&simulation, Look::new(None, false));
         Ok((table, streamed.is_ok()))
     });
 }

@@ -1,8 +1,10 @@
-//! Control characters in a document that is read: they could move a terminal's cursor or change its colours.
+//! Control characters in a text of others: they could move a terminal's cursor or change its colours. One rule for documents that are
+//! read, for what is measured here, whose names are a user's, and for lines on stderr.
 //!
 //! JSON has them as escapes only, but for DEL and the second set of controls. A look at the text tells whether there may be any,
 //! and a document without them, which is every usual one, is parsed once.
 
+use super::Experiment;
 pub use crate::error::is_control;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -49,8 +51,53 @@ fn clean(value: &mut Value) {
     }
 }
 
-fn cleaned(text: &str) -> String {
+/// A text whose control characters are spaces, but for newlines and tabs.
+pub fn cleaned(text: &str) -> String {
     text.replace(|c: char| is_control(c) && c != '\n' && c != '\t', " ")
+}
+
+/// Cleans what an experiment has from its user, as if it had been read from a record: names of rows, and notes.
+pub fn experiment(e: &mut Experiment) {
+    let rows = e.variants.iter_mut().map(|v| &mut v.name);
+    let compared = e.comparisons.iter_mut().flat_map(|c| [&mut c.a, &mut c.b]);
+    let control = e.control.iter_mut().map(|c| &mut c.of);
+    for text in rows.chain(compared).chain(control).chain(&mut e.notes) {
+        *text = cleaned(text);
+    }
+}
+
+/// Lines that [`last_lines`] shows.
+const LINES: usize = 10;
+
+/// Characters of a line that it shows: ten such lines are half a terminal.
+const OF_LINE: usize = 160;
+
+/// The last lines of a program's output, each indented in a new line, with escapes for control characters; of long lines the end.
+pub fn last_lines(text: &str) -> String {
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    let mut shown = String::new();
+    for line in &lines[lines.len().saturating_sub(LINES)..] {
+        // What clears a screen or moves a cursor must not do so here.
+        let escaped = |c: char| match is_control(c) && c != '\t' {
+            true => c.escape_default().to_string(),
+            false => c.to_string(),
+        };
+        let (mut end, mut width) = (Vec::new(), 0);
+        let mut characters = line.chars().rev().map(escaped);
+        let is_cut = loop {
+            match characters.next() {
+                Some(c) if width + c.chars().count() <= OF_LINE => {
+                    width += c.chars().count();
+                    end.push(c);
+                }
+                more => break more.is_some(),
+            }
+        };
+        end.extend(is_cut.then(|| "…".to_string()));
+        shown.push_str("\n    ");
+        shown.extend(end.into_iter().rev());
+    }
+    shown
 }
 
 #[cfg(test)]
@@ -94,6 +141,44 @@ mod tests {
                 "{written}: {read:?}"
             );
         }
+    }
+
+    #[test]
+    fn what_was_measured_here_is_as_clean_as_what_is_read() {
+        use crate::record::{Comparison, Variant};
+        let dirty = "a\u{1b}[2J\rb\u{9b}2J";
+        let mut e = Experiment {
+            variants: vec![Variant {
+                name: dirty.to_string(),
+                ..Variant::default()
+            }],
+            comparisons: vec![Comparison {
+                b: dirty.to_string(),
+                ..Comparison::default()
+            }],
+            notes: vec![dirty.to_string()],
+            ..Experiment::default()
+        };
+        let text = serde_json::to_string(&e).unwrap();
+        experiment(&mut e);
+        assert_eq!(e.variants[0].name, "a [2J b 2J");
+        assert_eq!(e, parse::<Experiment>(&text).unwrap());
+        assert_ne!(e, serde_json::from_str(&text).unwrap(), "the twin, without a look");
+    }
+
+    #[test]
+    fn the_last_lines_are_short_whatever_a_program_printed() {
+        let nuls = format!("first\n{}reason\n", "\0".repeat(100_000));
+        let shown = last_lines(&nuls);
+        assert!(
+            shown.starts_with("\n    first\n    …\\u{0}") && shown.ends_with("reason"),
+            "{shown}"
+        );
+        assert!(shown.chars().count() < 200, "{}", shown.len());
+        let many: String = (0..50).map(|i| format!("line {i}\n")).collect();
+        assert!(last_lines(&many).starts_with("\n    line 40\n") && !last_lines(&many).contains('…'));
+        assert_eq!(last_lines("\u{1b}[2J\tü\r"), "\n    \\u{1b}[2J\tü");
+        assert_eq!(last_lines(&"ü".repeat(80)), format!("\n    {}", "ü".repeat(80)));
     }
 
     #[test]

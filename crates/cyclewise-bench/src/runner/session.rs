@@ -6,7 +6,7 @@ use super::{self as runner, Heading, SetupOf, timer::Anchor};
 use crate::error::Result;
 use crate::machine::{self, StealWatch};
 use crate::record::{
-    self, CyclesPerTick, Estimator, Experiment, Machine, Missing, Record, SCHEMA, Tool, Unit, Warning,
+    self, CyclesPerTick, Estimator, Experiment, Machine, Missing, Record, SCHEMA, Tool, Unit, Warning, clean,
 };
 use crate::sys::perf;
 use serde::Serialize;
@@ -110,7 +110,9 @@ impl Session {
         self.measured.insert(heading.name.to_string(), measured);
         match concluded {
             Ok(experiment) => {
-                self.experiments.push(complete(experiment));
+                let mut experiment = complete(experiment);
+                clean::experiment(&mut experiment);
+                self.experiments.push(experiment);
                 Ok(self.experiments.last())
             }
             Err(_) if self.part.index + 1 < self.part.of => Ok(None),

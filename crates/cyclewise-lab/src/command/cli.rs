@@ -129,7 +129,7 @@ pub(super) enum Command {
         #[arg(value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
         words: Vec<String>,
     },
-    /// Check the project's guarantees on this machine; exit 1 if one is broken
+    /// Check the project's guarantees on this machine; exit 1 if one is broken, 3 if one is not shown
     Verify(VerifyArgs),
     #[command(flatten)]
     Docs(DocsCommand),

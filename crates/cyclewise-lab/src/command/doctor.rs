@@ -12,7 +12,7 @@ pub(super) fn doctor(json: bool, key: Option<&PathBuf>) -> Result<()> {
     let text = if json {
         export::json::pretty(&report)?
     } else {
-        export::doctor::table(&report, std::io::stdout().is_terminal())
+        export::doctor::table(&report, output::look(false), std::io::stdout().is_terminal())
     };
     output::put(Path::new("-"), &text)
 }

@@ -10,7 +10,7 @@ pub(super) fn list(json: bool) -> Result<()> {
     let text = if json {
         export::json::experiments(ALL)?
     } else {
-        export::table::experiments(ALL)
+        export::table::experiments(ALL, output::look(false))
     };
     output::put(Path::new("-"), &text)
 }

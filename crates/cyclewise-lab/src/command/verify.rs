@@ -31,10 +31,10 @@ pub(super) fn verify(args: &VerifyArgs) -> Result<()> {
     };
     reporter.done();
     output::put_all(
-        || export::table::verification(&verification),
+        || export::table::verification(&verification, output::look(false)),
         &[(&args.json, &|| export::json::pretty(&verification))],
     )?;
-    broken(args.what, &verification)
+    outcome(args.what, &verification)
 }
 
 /// Only `verify lab` runs on one CPU.
@@ -70,15 +70,22 @@ fn verify_lab(cpu: Option<u32>, reporter: &Reporter, time: Duration) -> Result<V
     })
 }
 
-fn broken(what: What, verification: &Verification) -> Result<()> {
-    let names: Vec<&str> = verification
-        .checks
-        .iter()
-        .filter(|c| !c.holds)
-        .map(|c| c.name)
-        .collect();
-    if verification.holds() {
-        return Ok(());
+/// Exit status 1 where a promise is broken, 3 where one is not shown.
+fn outcome(what: What, verification: &Verification) -> Result<()> {
+    let (names, not_shown) = (verification.names(Some(false)), verification.names(None));
+    match (names.is_empty(), not_shown.is_empty()) {
+        (true, true) => return Ok(()),
+        (true, false) => {
+            return Err(Error {
+                possible: true,
+                ..Error::unsupported(format!(
+                    "verify {}: not shown, for want of tries: {}; run it again with more --seconds, or on an idle machine",
+                    verification.what,
+                    not_shown.join(", ")
+                ))
+            });
+        }
+        (false, _) => {}
     }
     Err(Error::check(format!(
         "verify {}: broken: {}; {}",

@@ -2,21 +2,20 @@
 
 use crate::machine::doctor::{Line, Report, Status};
 use anstyle::{AnsiColor, Style};
+use cyclewise_report::export::table::Look;
 use std::fmt::Write;
 
-/// Width of the table, in columns.
-const WIDTH: usize = 100;
 /// Width of the status column: the longest word, `limited` or `unknown`, and two spaces.
 const STATUS: usize = 9;
 /// Marks a consequence.
 const ARROW: &str = "-> ";
 
 /// The table: each line's name, status and value, with its evidence and consequence below.
-pub(crate) fn table(report: &Report, colour: bool) -> String {
+pub(crate) fn table(report: &Report, look: Look, colour: bool) -> String {
     let paint = Paint { colour };
     let name = report.lines.iter().map(|l| l.name.len()).max().unwrap_or(0) + 2;
     let indent = " ".repeat(name + STATUS);
-    let width = WIDTH.saturating_sub(indent.len()).max(20);
+    let width = look.columns.saturating_sub(indent.len()).max(20);
     let mut out = String::new();
     for line in &report.lines {
         // Writing to a String cannot fail, so its results are dropped.
@@ -124,25 +123,31 @@ mod tests {
         ])
     }
 
+    fn look() -> Look {
+        Look::new(None, false)
+    }
+
     #[test]
     fn the_table_as_people_read_it() {
-        insta::assert_snapshot!(table(&report(), false));
+        insta::assert_snapshot!(table(&report(), look(), false));
     }
 
     #[test]
     fn no_line_is_wider_than_the_table() {
-        let text = table(&report(), false);
-        assert!(text.lines().all(|l| l.chars().count() <= WIDTH), "{text}");
+        let narrow = table(&report(), Look::new(Some(80), false), false);
+        assert!(narrow.lines().all(|l| l.chars().count() <= 80), "{narrow}");
+        let text = table(&report(), look(), false);
+        assert!(text.lines().all(|l| l.chars().count() <= 100), "{text}");
         assert!(!text.lines().any(|l| l.ends_with(' ')), "{text}");
     }
 
     #[test]
     fn colour_adds_only_escapes() {
-        let coloured = table(&report(), true);
+        let coloured = table(&report(), look(), true);
         assert!(coloured.contains("\x1b[32mok\x1b[0m"));
         assert_eq!(
             anstream::adapter::strip_str(&coloured).to_string(),
-            table(&report(), false)
+            table(&report(), look(), false)
         );
     }
 

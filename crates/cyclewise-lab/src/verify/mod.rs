@@ -26,8 +26,8 @@ pub(crate) struct Check {
     pub tries: usize,
     /// Tries in which the counted event happened.
     pub events: usize,
-    /// Whether the observation is compatible with the promise.
-    pub holds: bool,
+    /// Whether the promise holds; `None`: what was seen shows neither that it does nor that it is broken.
+    pub holds: Option<bool>,
 }
 
 /// The checks of one part.
@@ -54,8 +54,12 @@ fn no_thread(what: &str, cause: &io::Error) -> Error {
 }
 
 impl Verification {
-    /// Whether every promise holds.
-    pub(crate) fn holds(&self) -> bool {
-        self.checks.iter().all(|c| c.holds)
+    /// The names of the promises of which this is known.
+    pub(crate) fn names(&self, holds: Option<bool>) -> Vec<&'static str> {
+        self.checks
+            .iter()
+            .filter(|c| c.holds == holds)
+            .map(|c| c.name)
+            .collect()
     }
 }

@@ -11,6 +11,7 @@ mod ring0;
 mod run;
 mod side_by_side;
 mod verify;
+mod widths;
 
 use common::{Folder, command, cyclewise};
 use cyclewise_lab::record;

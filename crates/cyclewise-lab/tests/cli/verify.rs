@@ -8,7 +8,7 @@ fn verify_lab_reports_each_promise() {
     let folder = Folder::new();
     let path = folder.name("v.json");
     let output = cyclewise(&["verify", "lab", "--seconds", "1", "--json", &path]);
-    if output.status.code() == Some(3) && too_busy(&output) {
+    if output.status.code() == Some(3) && !folder.path("v.json").exists() && too_busy(&output) {
         return println!("skipped: {}", stderr(&output));
     }
     let json: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
@@ -25,8 +25,17 @@ fn verify_lab_reports_each_promise() {
         ]
     );
     // Whether they hold depends on the machine; the status must agree.
-    let holds = checks.iter().all(|c| c["holds"].as_bool().unwrap());
-    assert_eq!(output.status.code(), Some(i32::from(!holds)), "{}", stderr(&output));
+    let any = |holds: Option<bool>| checks.iter().any(|c| c["holds"].as_bool() == holds);
+    let status = [(any(Some(false)), 1), (any(None), 3), (true, 0)];
+    let status = status.into_iter().find(|(is, _)| *is).map(|(_, status)| status);
+    assert_eq!(output.status.code(), status, "{}", stderr(&output));
+    // A second is too short for eight hunts.
+    assert!(any(None) || any(Some(false)), "{checks:#?}");
+    assert!(
+        !any(None) || stdout(&output).contains("not shown: "),
+        "{}",
+        stdout(&output)
+    );
 }
 
 #[test]

@@ -4,13 +4,14 @@ use super::document_file::{self, Fill, folder};
 use crate::error::{Error, Result};
 use crate::export::table::Look;
 use crate::sys::terminal;
+use cyclewise_bench::record::clean::cleaned;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes a line to stderr. Ignores failure: a closed stderr must not end the work.
+/// Writes a line to stderr, without control characters of what it quotes. Ignores failure: a closed stderr must not end the work.
 pub fn tell(line: &str) {
-    let _ = writeln!(anstream::stderr(), "{line}");
+    let _ = writeln!(anstream::stderr(), "{}", cleaned(line));
 }
 
 /// How much the tables on stdout may show; `wide` asks for all columns.

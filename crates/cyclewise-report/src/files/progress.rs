@@ -2,6 +2,7 @@
 
 use super::output::tell;
 use super::thread_pool;
+use cyclewise_bench::record::clean::cleaned;
 use cyclewise_bench::runner::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::Cell;
@@ -83,7 +84,7 @@ impl Reporter {
         match &self.bar {
             Some(bar) => {
                 bar.set_position((share * STEPS as f64) as u64);
-                bar.set_message(line.to_string());
+                bar.set_message(cleaned(line));
             }
             None if share >= self.next_line.get() => {
                 tell(&format!("{line} ({:.0} %{of})", 100.0 * share));

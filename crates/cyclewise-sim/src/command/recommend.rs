@@ -29,7 +29,7 @@ pub(super) fn recommend(args: &RecommendArgs) -> Result<()> {
     };
     let recommendation = Reporter::shared("runs", |tell| recommend::recommend(&question, Tool::this(), tell))?;
     output::put_all(
-        || export::table::recommendation(&recommendation),
+        || export::table::recommendation(&recommendation, output::look(false)),
         &[(&args.json, &|| export::json::pretty(&recommendation))],
     )
 }

@@ -60,7 +60,9 @@ pub(super) fn write(simulation: &Simulation, documents: &Documents) -> Result<()
         export::csv::simulation,
         export::html::render_simulation,
     ];
-    documents.put(simulation, formats, export::table::simulation)
+    documents.put(simulation, formats, |s| {
+        export::table::simulation(s, output::look(false))
+    })
 }
 
 /// The sweep that `args` describe, over these machines.
@@ -146,7 +148,7 @@ fn list(json: bool) -> Result<()> {
     let text = if json {
         export::json::simulated(&machines)?
     } else {
-        export::table::simulated(&machines)
+        export::table::simulated(&machines, output::look(false))
     };
     output::put(Path::new("-"), &text)
 }
@@ -155,7 +157,7 @@ fn examine(args: &ExamineArgs) -> Result<()> {
     output::check_named(&[("--markdown", &args.markdown)], &[])?;
     let examination = exam::run();
     output::put_all(
-        || export::table::examination(&examination),
+        || export::table::examination(&examination, output::look(false)),
         &[(&args.markdown, &|| Ok(examination.to_markdown()))],
     )?;
     let kinds = examination.kinds();

@@ -1,6 +1,7 @@
 //! The error of a command that failed: how it ended, when, and the end of its output.
 
 use crate::error::Error;
+use crate::record::clean;
 use std::fmt;
 use std::fs::File;
 use std::io;
@@ -8,10 +9,7 @@ use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
-/// Lines of output shown.
-const LINES: usize = 10;
-
-/// Bytes searched for them, from the output's end.
+/// Bytes that are searched for the last lines, from the output's end.
 const BYTES: u64 = 8192;
 
 /// Which run it is.
@@ -92,19 +90,7 @@ fn tail(output: &File) -> io::Result<String> {
     if text.is_empty() {
         return Ok("; it printed nothing".to_string());
     }
-    let lines: Vec<&str> = text.lines().collect();
-    let mut tail = String::from("; its output ended:");
-    for line in &lines[lines.len().saturating_sub(LINES)..] {
-        tail.push_str("\n    ");
-        for c in line.chars() {
-            // What clears a screen or moves a cursor must not do so here.
-            match c.is_control() && c != '\t' {
-                true => tail.extend(c.escape_default()),
-                false => tail.push(c),
-            }
-        }
-    }
-    Ok(tail)
+    Ok(format!("; its output ended:{}", clean::last_lines(text)))
 }
 
 /// The remedy for a program that could not be started.

@@ -1,40 +1,41 @@
 //! The list of experiments, and the checks of `verify`.
 
-use super::grid::{BOLD, DIM, green, red, table};
+use super::grid::{BOLD, DIM, Look, YELLOW, green, red, wrapped};
 use crate::experiment::Definition;
 use crate::verify::Verification;
 use std::fmt::Write;
 
 /// The list of experiments.
-pub(crate) fn experiments(all: &[&Definition]) -> String {
+pub(crate) fn experiments(all: &[&Definition], look: Look) -> String {
     let mut out = String::new();
     for d in all {
-        let _ = writeln!(
-            out,
-            "{BOLD}{}{BOLD:#}  {}\n    {DIM}{} ({}){DIM:#}",
-            d.name,
-            d.question,
-            d.source,
-            d.unit.as_str()
-        );
+        let question = wrapped(d.question, look, d.name.len() + 2, 4);
+        let source = wrapped(&format!("{} ({})", d.source, d.unit.as_str()), look, 4, 4);
+        let _ = writeln!(out, "{BOLD}{}{BOLD:#}  {question}\n    {DIM}{source}{DIM:#}", d.name);
     }
     out
 }
 
 /// The checks, and whether each guarantee holds.
-pub(crate) fn verification(v: &Verification) -> String {
-    let rows = v.checks.iter().map(|c| {
-        let (style, word) = if c.holds { (green(), "holds") } else { (red(), "BROKEN") };
-        vec![
-            c.name.to_string(),
-            format!("{style}{word}{style:#}"),
-            c.seen.clone(),
-            c.promise.to_string(),
-        ]
-    });
-    let mut out = format!("{}\n", table(&["check", "", "seen", "promise"], rows, 4));
+pub(crate) fn verification(v: &Verification, look: Look) -> String {
+    let outcome = |holds| match holds {
+        Some(true) => (green(), "holds"),
+        Some(false) => (red(), "BROKEN"),
+        None => (YELLOW, "not shown"),
+    };
+    let mut out = String::new();
+    for c in &v.checks {
+        let (style, word) = outcome(c.holds);
+        let seen = wrapped(&format!(": {}", c.seen), look, c.name.len() + 2 + word.len(), 4);
+        let promise = wrapped(c.promise, look, 4, 4);
+        let _ = writeln!(
+            out,
+            "{BOLD}{}{BOLD:#}  {style}{word}{style:#}{seen}\n    {DIM}{promise}{DIM:#}",
+            c.name
+        );
+    }
     for note in &v.notes {
-        let _ = writeln!(out, "{DIM}note:{DIM:#} {note}");
+        let _ = writeln!(out, "{DIM}note:{DIM:#} {}", wrapped(note, look, 6, 4));
     }
     out
 }

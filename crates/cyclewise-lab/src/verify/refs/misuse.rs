@@ -118,6 +118,6 @@ pub(super) fn misuse<C: Counter>(name: &'static str) -> Check {
         seen,
         tries: outcomes.len(),
         events: broken.len(),
-        holds: broken.is_empty(),
+        holds: Some(broken.is_empty()),
     }
 }

@@ -161,7 +161,46 @@ pub fn fitted(mut columns: Vec<Column>, look: Look) -> String {
     trimmed(&table.to_string())
 }
 
-/// A table of any columns, broken into lines where `look` has no room.
+/// As many tables below each other as it takes to show all columns whole: each begins with the first `keys` columns, and has as many
+/// of the others as `look` has room for. Text is broken only in cells that are wider than two fifths of it.
+pub fn in_blocks(keys: usize, columns: &[Column], look: Look) -> String {
+    let most = look.columns * 2 / 5;
+    let width = |c: &Column| if look.wide { c.width() } else { c.width().min(most) };
+    let (keys, others) = columns.split_at(keys);
+    let mut blocks: Vec<Vec<&Column>> = Vec::new();
+    for column in others.iter().filter(|c| !c.is_empty()) {
+        let has_room = |block: &[&Column]| {
+            look.wide || block.iter().map(|c| width(c)).sum::<usize>() + width(column) <= look.columns
+        };
+        match blocks.last_mut() {
+            Some(block) if has_room(block) => block.push(column),
+            _ => blocks.push(keys.iter().chain([column]).collect()),
+        }
+    }
+    let block = |columns: &Vec<&Column>| {
+        let header: Vec<&str> = columns.iter().map(|c| c.title.as_str()).collect();
+        let rows = (0..columns[0].cells.len()).map(|i| columns.iter().map(|c| c.cells[i].clone()).collect());
+        let mut table = table(&header, rows, 0);
+        if !look.wide {
+            table
+                .set_content_arrangement(ContentArrangement::Dynamic)
+                .set_width(look.columns as u16);
+        }
+        for (column, of) in table.column_iter_mut().zip(columns) {
+            if of.breaks {
+                column.set_cell_alignment(CellAlignment::Left);
+            }
+            column.set_constraint(match look.wide || of.width() <= most {
+                true => ColumnConstraint::ContentWidth,
+                false => ColumnConstraint::Absolute(Width::Fixed(most as u16)),
+            });
+        }
+        trimmed(&table.to_string())
+    };
+    blocks.iter().map(block).collect::<Vec<_>>().join("\n\n")
+}
+
+/// A table of text, broken into lines where `look` has no room.
 pub fn broken(mut table: Table, look: Look) -> String {
     if !look.wide {
         table
@@ -227,6 +266,38 @@ mod tests {
         assert_eq!(out, "one two three four five six seven\n  eight nine ten eleven twelve");
         assert!(out.lines().all(|l| l.chars().count() <= 40));
         assert_eq!(wrapped(text, Look::new(Some(40), true), 6, 2), text);
+    }
+
+    #[test]
+    fn columns_without_room_are_in_a_table_below_with_the_keys_again() {
+        let cells = |text: &str| vec![text.to_owned()].into_iter();
+        let columns = vec![
+            Column::text(
+                "command",
+                cells("make -C somewhere all install check and much more of it"),
+            ),
+            Column::new("voluntary-switches", 0, cells("12 345 ± 12")),
+            Column::new("involuntary-switches", 0, cells("1 ± 1")),
+            Column::new("minor-faults", 0, cells("1 ± 1")),
+            Column::new("major-faults", 0, cells("")),
+        ];
+        let text = in_blocks(1, &columns, look(80));
+        assert!(text.lines().all(|l| shown_width(l) <= 80), "{text}");
+        let titles = ["voluntary-switches", "involuntary-switches", "minor-faults"];
+        assert!(
+            titles.iter().all(|title| text.contains(title)),
+            "no header is broken: {text}"
+        );
+        assert!(
+            text.matches("command").count() == 2 && !text.contains("major"),
+            "{text}"
+        );
+        assert_eq!(
+            in_blocks(1, &columns, Look::new(Some(80), true))
+                .matches("command")
+                .count(),
+            1
+        );
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub fn limits(limits: &Limits, look: Look) -> String {
 fn on_machine(machine: &OnMachine, look: Look) -> String {
     let mut out = format!("{BOLD}{}{BOLD:#}\n", wrapped(&machine.description, look, 0, 2));
     for record in &machine.records {
-        let _ = writeln!(out, "{DIM}record:{DIM:#} {record}");
+        let _ = writeln!(out, "{DIM}record:{DIM:#} {}", wrapped(record, look, 8, 4));
     }
     let cells = |of: fn(&PrimitiveCosts) -> String| machine.primitives.iter().map(of);
     let columns = vec![
@@ -63,8 +63,6 @@ fn definitions(look: Look) -> String {
         Column::new("primitive", 0, PRIMITIVES.iter().map(|p| p.name.to_owned())),
         Column::text("limit is set by", PRIMITIVES.iter().map(|p| p.set_by.to_owned())),
     ];
-    format!(
-        "{}\nGive records for figures: `cyclewise run --json R.json`, then `cyclewise limits R.json`.\n",
-        fitted(columns, look)
-    )
+    let how = "Give records for figures: `cyclewise run --json R.json`, then `cyclewise limits R.json`.";
+    format!("{}\n{}\n", fitted(columns, look), wrapped(how, look, 0, 2))
 }

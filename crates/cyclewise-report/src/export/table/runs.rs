@@ -1,11 +1,11 @@
 //! Tables for whole commands: metrics beside the time, every run, and the t-tests in words.
 
-use super::grid::{BOLD, Look, broken, table, wrapped};
+use super::grid::{BOLD, Column, Look, in_blocks, wrapped};
 use crate::export::number::{decimals, estimate, fixed, half_width, interval, p_value, significant};
 use crate::record::{Experiment, Metric, Variant};
 use std::fmt::Write;
 
-/// One column per metric: mean and standard deviation. Variants without metrics and metrics that are always 0 are left out;
+/// One column per metric: mean and standard deviation, in as many tables as it takes. Variants without metrics and metrics that are always 0 are left out;
 /// empty if nothing is left.
 pub(super) fn metrics(e: &Experiment, look: Look) -> String {
     let is_zero = |m: &Metric| m.mean == 0.0 && m.sd == 0.0;
@@ -19,20 +19,19 @@ pub(super) fn metrics(e: &Experiment, look: Look) -> String {
     if shown.is_empty() {
         return String::new();
     }
-    let titles: Vec<String> = shown.iter().copied().map(title).collect();
-    let mut header = vec!["mean ± sd of"];
-    header.extend(titles.iter().map(String::as_str));
     let cell = |m: &Metric| match is_zero(m) {
         true => "0".to_owned(),
         false => format!("{} ± {}", fixed(m.mean, decimals(m.mean, m.sd)), significant(m.sd, 2)),
     };
-    let rows = e.variants.iter().filter(|v| !v.metrics.is_empty()).map(|v| {
-        let cells = shown
+    let rows: Vec<&Variant> = e.variants.iter().filter(|v| !v.metrics.is_empty()).collect();
+    let mut columns = vec![Column::text("mean ± sd of", rows.iter().map(|v| v.name.clone()))];
+    columns.extend(shown.into_iter().map(|metric| {
+        let cells = rows
             .iter()
-            .map(|(name, _)| v.metrics.get(*name).map_or_else(String::new, cell));
-        std::iter::once(v.name.clone()).chain(cells).collect()
-    });
-    format!("{}\n", broken(table(&header, rows, 1), look))
+            .map(|v| v.metrics.get(metric.0).map_or_else(String::new, cell));
+        Column::new(title(metric), 0, cells)
+    }));
+    format!("{}\n", in_blocks(1, &columns, look))
 }
 
 /// The name of a metric, with its unit if it has one.
@@ -44,28 +43,25 @@ fn title((name, unit): (&str, &str)) -> String {
     }
 }
 
-/// The names of the metrics, each with its unit if it has one.
-fn titles(e: &Experiment) -> Vec<String> {
-    e.metric_units().into_iter().map(title).collect()
-}
-
 /// Every run of every variant.
 pub fn runs(e: &Experiment, look: Look) -> String {
-    let run = |v: &Variant, i: usize| {
-        let mut row = vec![v.name.clone(), (i + 1).to_string(), fixed(v.samples[i], 6)];
-        row.extend(
-            v.metrics
-                .values()
-                .map(|m| m.samples.get(i).map_or_else(String::new, |x| significant(*x, 4))),
-        );
-        row
-    };
-    let real = format!("real ({})", e.unit.as_str());
-    let titles = titles(e);
-    let mut header = vec!["run of", "#", real.as_str()];
-    header.extend(titles.iter().map(String::as_str));
-    let rows = e.variants.iter().flat_map(|v| (0..v.n).map(move |i| run(v, i)));
-    format!("{}\n", broken(table(&header, rows, 1), look))
+    let runs: Vec<(&Variant, usize)> = e.variants.iter().flat_map(|v| (0..v.n).map(move |i| (v, i))).collect();
+    let cells =
+        |cell: &dyn Fn(&Variant, usize) -> String| -> Vec<String> { runs.iter().map(|(v, i)| cell(v, *i)).collect() };
+    let number =
+        |title: String, cell: &dyn Fn(&Variant, usize) -> String| Column::new(title, 0, cells(cell).into_iter());
+    let mut columns = vec![
+        Column::text("run of", cells(&|v, _| v.name.clone()).into_iter()),
+        number("#".to_owned(), &|_, i| (i + 1).to_string()),
+        number(format!("real ({})", e.unit.as_str()), &|v, i| fixed(v.samples[i], 6)),
+    ];
+    columns.extend(e.metric_units().into_iter().map(|metric| {
+        number(title(metric), &|v, i| {
+            let sample = v.metrics.get(metric.0).and_then(|m| m.samples.get(i));
+            sample.map_or_else(String::new, |x| significant(*x, 4))
+        })
+    }));
+    format!("{}\n", in_blocks(2, &columns, look))
 }
 
 /// Each comparison in words, with the terms of its t-test.

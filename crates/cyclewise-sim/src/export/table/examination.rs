@@ -2,12 +2,12 @@
 
 use crate::exam::figures::FigureResult;
 use crate::exam::{ExamRow, Examination, KindResult};
-use cyclewise_report::export::table::grid::{green, red, table};
+use cyclewise_report::export::table::grid::{Column, Look, green, in_blocks, red, wrapped};
 use cyclewise_report::number::significant;
 use std::fmt::Write;
 
 /// Each kind against what is asked, then the rows, then figures of mails and papers.
-pub(crate) fn examination(examination: &Examination) -> String {
+pub(crate) fn examination(examination: &Examination, look: Look) -> String {
     let kinds = examination.kinds();
     let header = [
         "kind",
@@ -19,7 +19,7 @@ pub(crate) fn examination(examination: &Examination) -> String {
         "inside",
         "refused",
     ];
-    let mut out = format!("{}\n\n", table(&header, kinds.iter().map(kind), 2));
+    let mut out = format!("{}\n\n", tabled(&header, 1, 2, kinds.iter().map(kind), look));
     let header = [
         "machine",
         "workload",
@@ -31,21 +31,36 @@ pub(crate) fn examination(examination: &Examination) -> String {
         "off by",
     ];
     let rows = examination.rows.iter().map(row);
-    let _ = writeln!(out, "{}", table(&header, rows, 2));
+    let _ = writeln!(out, "{}\n", tabled(&header, 3, 2, rows, look));
     let header = ["machine", "figure", "", "", "simulated", "range"];
     let figures = examination.figures.iter();
-    let _ = writeln!(out, "{}", table(&header, figures.clone().map(figure), 4));
+    let _ = writeln!(out, "{}", tabled(&header, 2, 4, figures.clone().map(figure), look));
     let figures_met = figures.filter(|result| result.is_met()).count();
     let met = kinds.iter().filter(|kind| kind.is_met() == Some(true)).count();
     let refused: usize = kinds.iter().map(|kind| kind.refused).sum();
-    let _ = writeln!(
-        out,
+    let summary = format!(
         "{met} of {} kinds as near as asked; {refused} of {} rows refused; ns per operation; {figures_met} of {} figures met",
         kinds.len(),
         examination.rows.len(),
         examination.figures.len()
     );
+    let _ = writeln!(out, "{}", wrapped(&summary, look, 0, 2));
     out
+}
+
+/// Rows with their first columns as keys, and the first `words` columns to the left.
+fn tabled(header: &[&str], keys: usize, words: usize, rows: impl Iterator<Item = Vec<String>>, look: Look) -> String {
+    let rows: Vec<Vec<String>> = rows.collect();
+    let column = |(i, title): (usize, &&str)| {
+        let cells = rows.iter().map(|row| row[i].clone());
+        if i < words {
+            Column::text(*title, cells)
+        } else {
+            Column::new(*title, 0, cells)
+        }
+    };
+    let columns: Vec<Column> = header.iter().enumerate().map(column).collect();
+    in_blocks(keys, &columns, look)
 }
 
 fn kind(result: &KindResult) -> Vec<String> {

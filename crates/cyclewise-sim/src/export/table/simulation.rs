@@ -2,41 +2,28 @@
 
 use crate::export::band;
 use crate::record::{Point, Simulation};
-use cyclewise_report::export::table::grid::{BOLD, DIM, YELLOW, left, table};
+use cyclewise_report::export::table::grid::{BOLD, Column, DIM, Look, YELLOW, fitted, in_blocks, wrapped};
 use cyclewise_report::number::{count, fixed, percent, significant};
 
-use crate::{Machine, Workload};
-use std::fmt::{Display, Write};
+use crate::{Machine, Outcome, Workload};
+use std::fmt::Write;
 
 /// A sweep: one table of points per machine.
-pub(crate) fn simulation(s: &Simulation) -> String {
+pub(crate) fn simulation(s: &Simulation, look: Look) -> String {
     let mut out = String::new();
     for (i, machine) in s.sweep.machines.iter().enumerate() {
         if i > 0 {
             out.push('\n');
         }
-        let _ = writeln!(
-            out,
-            "{BOLD}{}{BOLD:#}, {} CPUs  {DIM}{}{DIM:#}",
-            machine.name,
-            machine.cpus(),
-            machine.about
-        );
-        if !machine.fitted.is_empty() {
-            let _ = writeln!(out, "{DIM}fitted, not measured:{DIM:#} {}", machine.fitted.join(", "));
-        }
-        let _ = writeln!(out, "{}", points(s, i));
-        let _ = writeln!(
-            out,
-            "{DIM}times may be off by:{DIM:#} {}",
-            band::sentence(machine, s.sweep.workloads.iter().copied())
-        );
+        out.push_str(&heading(machine, look));
+        let _ = writeln!(out, "{}", points(s, i, look));
+        let errors = band::sentence(machine, s.sweep.workloads.iter().copied());
+        out.push_str(&labelled("times may be off by:", &errors, look));
     }
     let sweep = &s.sweep;
-    let _ = writeln!(
-        out,
-        "{DIM}simulated; {} cycles of critical work, {} of parallel work, {} readers, placement {}, start {}, seed {}; retries, moves and fallback: per \
-         operation{DIM:#}",
+    let parameters = format!(
+        "simulated; {} cycles of critical work, {} of parallel work, {} readers, placement {}, start {}, seed {}; retries, moves and fallback: per \
+         operation",
         sweep.critical_cycles,
         sweep.parallel_words(),
         sweep.readers,
@@ -44,6 +31,7 @@ pub(crate) fn simulation(s: &Simulation) -> String {
         sweep.start.unwrap_or_default().name(),
         sweep.seed
     );
+    let _ = writeln!(out, "{DIM}{}{DIM:#}", wrapped(&parameters, look, 0, 2));
     if let Some(shard) = s.shard {
         let _ = writeln!(
             out,
@@ -52,98 +40,102 @@ pub(crate) fn simulation(s: &Simulation) -> String {
         );
     }
     for p in &s.points {
-        if let Some(outcome) = p.outcome.as_ref().filter(|outcome| outcome.stationary == Some(false)) {
-            let _ = writeln!(
-                out,
-                "{YELLOW}warning:{YELLOW:#} {} threads of {}: throughput was not stationary after {} operations; --ops fixes a length",
-                p.job.threads,
-                p.job.workload,
-                outcome.warm_up_ops + outcome.ops
-            );
-        }
-        if let Some(why) = &p.refused {
-            let _ = writeln!(
-                out,
-                "{YELLOW}warning:{YELLOW:#} {} threads of {}: {why}",
-                p.job.threads, p.job.workload
-            );
+        let of = format!("{} threads of {}:", p.job.threads, p.job.workload);
+        let not_stationary = p
+            .outcome
+            .as_ref()
+            .filter(|outcome| outcome.stationary == Some(false))
+            .map(|outcome| {
+                let ops = outcome.warm_up_ops + outcome.ops;
+                format!("{of} throughput was not stationary after {ops} operations; --ops fixes a length")
+            });
+        let refused = p.refused.as_ref().map(|why| format!("{of} {why}"));
+        for warning in not_stationary.into_iter().chain(refused) {
+            let _ = writeln!(out, "{YELLOW}warning:{YELLOW:#} {}", wrapped(&warning, look, 9, 4));
         }
     }
     out
 }
 
-fn points(s: &Simulation, machine: usize) -> impl Display {
-    let header = [
-        "workload",
-        "limit",
-        "relax",
-        "threads",
-        "Mop/s",
-        "ns/op",
-        "off by",
-        "p50 ns",
-        "p99 ns",
-        "max ns",
-        "Jain",
-        "longest wait ns",
-        "retries",
-        "moves",
-        "ops/ownership",
-        "fallback",
-    ];
-    let rows = s.points.iter().filter(|p| p.machine == machine).map(row);
-    table(&header, rows, 3)
+/// The machine, and which of its laws are fitted.
+pub(super) fn heading(machine: &Machine, look: Look) -> String {
+    let name = format!("{}, {} CPUs  ", machine.name, machine.cpus());
+    let about = wrapped(&machine.about, look, name.chars().count(), 4);
+    let fitted = match machine.fitted.as_slice() {
+        [] => String::new(),
+        fitted => labelled("fitted, not measured:", &fitted.join(", "), look),
+    };
+    format!(
+        "{BOLD}{}{BOLD:#}{}{DIM}{about}{DIM:#}\n{fitted}",
+        machine.name,
+        &name[machine.name.len()..]
+    )
 }
 
-fn row(p: &Point) -> Vec<String> {
-    let limit = match p.job.retry_limit {
+/// A line of text behind a dim label.
+pub(super) fn labelled(label: &str, text: &str, look: Look) -> String {
+    format!(
+        "{DIM}{label}{DIM:#} {}\n",
+        wrapped(text, look, label.chars().count() + 1, 4)
+    )
+}
+
+fn points(s: &Simulation, machine: usize, look: Look) -> String {
+    let points: Vec<&Point> = s.points.iter().filter(|p| p.machine == machine).collect();
+    let limit = |p: &Point| match p.job.retry_limit {
         Some(limit) => limit.to_string(),
         None if p.job.workload.takes_retry_limit() => "none".to_owned(),
         None => String::new(),
     };
-    let mut row = vec![
-        p.job.workload.name().to_owned(),
-        limit,
-        p.job.relax.to_string(),
-        p.job.threads.to_string(),
-    ];
-    let Some(o) = &p.outcome else {
-        row.push("stuck".to_owned());
-        row.resize(16, String::new());
-        return row;
+    let column = |title: &str, cell: &dyn Fn(&Point) -> String| Column::new(title, 0, points.iter().map(|p| cell(p)));
+    let figure = |title: &str, cell: &dyn Fn(&Point, &Outcome) -> String| {
+        column(title, &|p| p.outcome.as_ref().map_or_else(String::new, |o| cell(p, o)))
     };
-    row.extend([
-        significant(o.ops_per_s / 1e6, 3),
-        significant(o.ns_per_op, 3),
-        band::factor(p.band.as_ref()),
-        significant(o.latency.p50_ns, 3),
-        significant(o.latency.p99_ns, 3),
-        significant(o.latency.max_ns, 3),
-        fixed(o.jain, 3),
-        significant(o.longest_wait_ns, 3),
-        significant(o.retries_per_success, 3),
-        significant(o.line_moves_per_op, 3),
-        significant(o.ops_per_ownership, 3),
-        percent(o.fallback_share),
-    ]);
-    row
+    let number = |title: &str, of: &dyn Fn(&Outcome) -> f64| figure(title, &|_, o| significant(of(o), 3));
+    let rate = |p: &Point| match &p.outcome {
+        Some(o) => significant(o.ops_per_s / 1e6, 3),
+        None => "stuck".to_owned(),
+    };
+    let columns = [
+        Column::text("workload", points.iter().map(|p| p.job.workload.name().to_owned())),
+        Column::text("limit", points.iter().map(|p| limit(p))),
+        Column::text("relax", points.iter().map(|p| p.job.relax.to_string())),
+        column("threads", &|p| p.job.threads.to_string()),
+        column("Mop/s", &rate),
+        number("ns/op", &|o| o.ns_per_op),
+        figure("off by", &|p, _| band::factor(p.band.as_ref())),
+        number("p50 ns", &|o| o.latency.p50_ns),
+        number("p99 ns", &|o| o.latency.p99_ns),
+        number("max ns", &|o| o.latency.max_ns),
+        figure("Jain", &|_, o| fixed(o.jain, 3)),
+        number("longest wait ns", &|o| o.longest_wait_ns),
+        number("retries", &|o| o.retries_per_success),
+        number("moves", &|o| o.line_moves_per_op),
+        number("ops/ownership", &|o| o.ops_per_ownership),
+        figure("fallback", &|_, o| percent(o.fallback_share)),
+    ];
+    in_blocks(4, &columns, look)
 }
 
 /// The lists of workloads and machines.
-pub(crate) fn simulated(machines: &[(&str, Machine)]) -> String {
-    let mut out = format!("{BOLD}workloads{BOLD:#}\n");
-    let rows = Workload::ALL
-        .iter()
-        .map(|w| vec![w.name().to_owned(), w.about().to_owned()]);
-    let _ = writeln!(out, "{}", table(&["name", "one operation"], rows, 2));
-    let _ = writeln!(out, "\n{BOLD}machines{BOLD:#}");
-    let rows = machines
-        .iter()
-        .map(|(name, m)| vec![(*name).to_owned(), count(m.cpus() as usize), m.about.clone()]);
-    let mut list = table(&["name", "CPUs", "description"], rows, 1);
-    left(&mut list, 2);
-    let _ = writeln!(out, "{list}");
-    out
+pub(crate) fn simulated(machines: &[(&str, Machine)], look: Look) -> String {
+    let names = |names: &mut dyn Iterator<Item = &str>| {
+        Column::new("name", 0, names.map(str::to_owned).collect::<Vec<_>>().into_iter())
+    };
+    let workloads = vec![
+        names(&mut Workload::ALL.iter().map(|w| w.name())),
+        Column::text("one operation", Workload::ALL.iter().map(|w| w.about().to_owned())),
+    ];
+    let machines = vec![
+        names(&mut machines.iter().map(|(name, _)| *name)),
+        Column::new("CPUs", 0, machines.iter().map(|(_, m)| count(m.cpus() as usize))),
+        Column::text("description", machines.iter().map(|(_, m)| m.about.clone())),
+    ];
+    format!(
+        "{BOLD}workloads{BOLD:#}\n{}\n\n{BOLD}machines{BOLD:#}\n{}\n",
+        fitted(workloads, look),
+        fitted(machines, look)
+    )
 }
 
 #[cfg(test)]
@@ -152,7 +144,7 @@ mod tests {
     use crate::band::{Band, Evidence};
     use crate::machine::HeldOut;
     use crate::record::{SCHEMA, Shard, ShardBy, Sweep};
-    use crate::{Job, Latencies, Outcome, Placement, Relax, Topology};
+    use crate::{Job, Latencies, Placement, Relax, Topology};
     use cyclewise_bench::record::Tool;
 
     #[test]
@@ -236,7 +228,7 @@ mod tests {
                 by: ShardBy::Index,
             }),
         };
-        let text = super::simulation(&simulation);
+        let text = super::simulation(&simulation, Look::new(Some(80), false));
         insta::assert_snapshot!(anstream::adapter::strip_str(&text).to_string());
     }
 }
