@@ -17,6 +17,7 @@ pub mod lock_emulator;
 pub mod lock_event;
 pub mod stat;
 mod steal;
+mod throttle;
 pub mod topology;
 pub mod warnings;
 
@@ -28,6 +29,7 @@ pub use fingerprint::fingerprint;
 pub use identity::{Key, Secrets};
 pub use idle::{IdlestCpu, idlest_cpu};
 pub use steal::StealWatch;
+pub use throttle::ThrottleWatch;
 
 /// The CPUs on which a program of this process could run; those that this thread may use where /sys does not say.
 pub fn online_cpus(fs: &crate::sys::procfs::Sysfs) -> Vec<u32> {

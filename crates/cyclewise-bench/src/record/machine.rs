@@ -47,11 +47,36 @@ pub struct Machine {
     /// The share of all CPUs' time that these are: 0.11 is 11 %. `None` if it is not known, and in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steal_share: Option<f64>,
+    /// What the quota of a control group took during the run; `None` where there is no quota, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled: Option<Throttled>,
     /// Reasons for caution about the figures.
     pub warnings: Vec<Warning>,
     /// Which machine of a fleet it is.
     #[serde(default, skip_serializing_if = "super::Identity::is_empty")]
     pub identity: super::Identity,
+}
+
+/// What the quota of a control group took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Throttled {
+    /// Periods in which the group ran.
+    pub periods: u64,
+    /// Those in which it was stopped until the next.
+    pub throttled: u64,
+    /// Seconds for which it was stopped, summed over the CPUs on which it waited.
+    pub seconds: f64,
+}
+
+impl Throttled {
+    /// What was taken since `before`.
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            periods: self.periods.saturating_sub(before.periods),
+            throttled: self.throttled.saturating_sub(before.throttled),
+            seconds: (self.seconds - before.seconds).max(0.0),
+        }
+    }
 }
 
 impl Machine {

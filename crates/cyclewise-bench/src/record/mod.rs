@@ -49,7 +49,7 @@ pub(crate) use lengths::ratios_at_lengths;
 pub use lengths::{AtLength, CompareAtLength, PairAtLength, RunLengths, pairs_at_lengths};
 pub use letters::letters;
 pub use load::{check_schema, from_str, schema_of};
-pub use machine::{CycleSource, CyclesPerTick, Machine, Topology, hypervisor_name};
+pub use machine::{CycleSource, CyclesPerTick, Machine, Throttled, Topology, hypervisor_name};
 pub use matrix::Matrix;
 pub use state::{Batches, Figure, Level, Probe, Rejected};
 pub use warning::Warning;
@@ -330,7 +330,7 @@ pub struct Variant {
     /// The samples that were rejected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rejected_samples: Vec<Rejected>,
-    /// The share of each kept sample's CPU time that the hypervisor took; empty if it is not known by sample.
+    /// The share of each kept sample's CPU time that the hypervisor or the quota of a control group took; empty if it is not known by sample.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stolen: Vec<f64>,
     /// The headline figure over several runs; `None` if the record has one.

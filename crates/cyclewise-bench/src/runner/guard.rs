@@ -14,7 +14,7 @@
 
 use super::Guards;
 use super::timer::Anchor;
-use crate::machine::StealWatch;
+use crate::machine::{StealWatch, ThrottleWatch};
 use crate::sys::{affinity, clock, usage};
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +26,8 @@ const LOST_NS: f64 = 2_000.0;
 const JUMP_SHARE: f64 = 1e-3;
 /// … and this many nanoseconds (an interrupt between the two reads).
 const JUMP_NS: f64 = 20_000.0;
+/// Something was left to the sample, which ended.
+const MOST_STOLEN: f64 = 0.999;
 /// Steal is accounted in USER_HZ ticks, 100 a second on every Linux.
 const STEAL_TICK_NS: f64 = 1e7;
 
@@ -65,6 +67,7 @@ pub(super) struct Account {
     cpu_ns: u64,
     at: Anchor,
     steal: Option<u64>,
+    throttled_s: Option<f64>,
 }
 
 /// Reads the accounts, and finds what happened between two readings.
@@ -72,6 +75,7 @@ pub(super) struct Guard {
     kind: Guards,
     ticks_per_ns: f64,
     steal: Option<StealWatch>,
+    throttle: ThrottleWatch,
     cpus: f64,
 }
 
@@ -83,6 +87,7 @@ impl Guard {
             kind,
             ticks_per_ns: tsc_hz / 1e9,
             steal,
+            throttle: ThrottleWatch::open(),
             cpus: cpus as f64,
         }
     }
@@ -96,11 +101,13 @@ impl Guard {
                 cpu_ns: clock::thread_cpu_ns(),
                 at: Anchor::quick(),
                 steal: None,
+                throttled_s: None,
             },
             Guards::WholeMachine => Account {
                 switches: 0,
                 cpu: 0,
                 cpu_ns: 0,
+                throttled_s: self.throttle.read().map(|t| t.seconds),
                 at: Anchor::quick(),
                 steal: self.steal.as_mut().and_then(StealWatch::read),
             },
@@ -112,12 +119,24 @@ impl Guard {
         self.steal.as_mut()?.read_cpu(cpu)
     }
 
-    /// The share of the time of all CPUs of the sample that the hypervisor took; `None` for one thread, of which it is
-    /// known for several samples only, and where the kernel does not tell.
+    /// The share of the time of all CPUs of the sample that the hypervisor took, and that of its wall time for which a quota stopped it;
+    /// `None` for one thread, of which it is known for several samples only, and where the kernel does not tell.
     pub(super) fn stolen(&self, before: &Account, after: &Account) -> Option<f64> {
-        let ticks = after.steal?.saturating_sub(before.steal?);
         let wall = (after.at.raw_ns - before.at.raw_ns) as f64;
-        (wall > 0.0).then(|| ticks as f64 * STEAL_TICK_NS / (wall * self.cpus))
+        let ticks = after
+            .steal
+            .zip(before.steal)
+            .map(|(after, before)| after.saturating_sub(before));
+        let stolen = ticks.map(|ticks| ticks as f64 * STEAL_TICK_NS / (wall * self.cpus));
+        let seconds = after
+            .throttled_s
+            .zip(before.throttled_s)
+            .map(|(after, before)| after - before);
+        let throttled = seconds.map(|seconds| throttled_share(seconds * 1e9 / wall));
+        if wall <= 0.0 || stolen.is_none() && throttled.is_none() {
+            return None;
+        }
+        Some((stolen.unwrap_or(0.0) + throttled.unwrap_or(0.0)).min(MOST_STOLEN))
     }
 
     /// What disturbed a sample between `before` and `after`; `None` if nothing did.
@@ -144,6 +163,11 @@ impl Guard {
     }
 }
 
+/// The share of a sample's wall time for which it was stopped, from the sum over the CPUs on which it waited: as few as explain the sum.
+fn throttled_share(sum: f64) -> f64 {
+    sum.max(0.0) / sum.ceil().max(1.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,6 +177,7 @@ mod tests {
             kind,
             ticks_per_ns: 1.0,
             steal: None,
+            throttle: ThrottleWatch::default(),
             cpus: 2.0,
         }
     }
@@ -164,6 +189,7 @@ mod tests {
             cpu_ns: ns,
             at: Anchor { ticks: ns, raw_ns: ns },
             steal: Some(7),
+            throttled_s: None,
         }
     }
 
@@ -218,6 +244,32 @@ mod tests {
             ..busy
         };
         assert_eq!(guard.disturbance(&account(0), &jump), Some(Rejection::Clock));
+    }
+
+    #[test]
+    fn time_that_a_quota_took_is_stolen_time() {
+        let guard = guard(Guards::WholeMachine);
+        let of = |seconds: f64, steal: Option<u64>| {
+            let before = Account {
+                throttled_s: Some(1.0),
+                ..account(0)
+            };
+            let after = Account {
+                throttled_s: Some(1.0 + seconds),
+                steal,
+                ..account(800_000_000)
+            };
+            guard.stolen(&before, &after).unwrap()
+        };
+        // 0.165 s of work under a fifth of a CPU, one thread; then two threads.
+        assert!((of(0.635, Some(7)) - 0.79375).abs() < 1e-9);
+        assert!((of(2.0 * 0.635, Some(7)) - 0.79375).abs() < 1e-9);
+        assert_eq!(of(0.0, Some(7)), 0.0);
+        assert!(of(0.8, None) <= MOST_STOLEN, "known without the hypervisor's account");
+        assert!(
+            (of(0.4, Some(7 + 16)) - 0.6).abs() < 1e-9,
+            "half by the quota, a tenth by the hypervisor"
+        );
     }
 
     #[test]

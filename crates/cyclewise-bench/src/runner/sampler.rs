@@ -60,7 +60,7 @@ pub struct Sample {
     /// Ticks per iteration of the probe beside each batch, in the order of time; empty without a probe.
     #[serde(deserialize_with = "numbers_or_nan")]
     pub probes: Vec<f64>,
-    /// The share of the sample's CPU time that the hypervisor took, of all CPUs that it may use; `None` if unknown.
+    /// The share of the sample's CPU time that the hypervisor or a quota took, of all CPUs that it may use; `None` if unknown.
     /// The runner sets it for samples that use the whole machine.
     pub stolen: Option<f64>,
 }

@@ -4,9 +4,9 @@ use super::parts::{self, Part, SoFar, figures_between};
 use super::samples::Measurement;
 use super::{self as runner, Heading, SetupOf, timer::Anchor};
 use crate::error::Result;
-use crate::machine::{self, StealWatch};
+use crate::machine::{self, StealWatch, ThrottleWatch};
 use crate::record::{
-    self, CyclesPerTick, Estimator, Experiment, Machine, Missing, Record, SCHEMA, Tool, Unit, Warning, clean,
+    self, CyclesPerTick, Estimator, Experiment, Machine, Missing, Record, SCHEMA, Throttled, Tool, Unit, Warning, clean,
 };
 use crate::sys::perf;
 use serde::Serialize;
@@ -24,6 +24,8 @@ pub struct Session {
     begun: Anchor,
     steal: Option<StealWatch>,
     steal_before: u64,
+    throttle: ThrottleWatch,
+    throttled_before: Throttled,
     /// Concluded from the samples of all parts so far.
     experiments: Vec<Experiment>,
     measured: BTreeMap<String, Measurement>,
@@ -43,6 +45,8 @@ impl Session {
         machine.pinned_cpu = pinned_cpu;
         let mut steal = StealWatch::open().ok();
         let steal_before = steal.as_mut().and_then(StealWatch::read).unwrap_or(0);
+        let throttle = ThrottleWatch::open();
+        let throttled_before = throttle.read().unwrap_or_default();
         Self {
             machine,
             seed,
@@ -50,6 +54,8 @@ impl Session {
             begun: Anchor::now(),
             steal,
             steal_before,
+            throttle,
+            throttled_before,
             experiments: Vec::new(),
             measured: BTreeMap::new(),
             missing: Vec::new(),
@@ -150,6 +156,9 @@ impl Session {
         let now = Anchor::now();
         self.machine.tsc_hz = self.begun.rate_to(now);
         self.count_steal(now);
+        self.machine.throttled = self.throttle.read().map(|now| now.since(self.throttled_before));
+        let stopped = self.machine.throttled.filter(|t| t.throttled > 0);
+        self.machine.warnings.extend(stopped.map(Warning::of_quota));
         self.machine.core_cycles_per_tick = self.cycles_per_tick(&add_chain);
         let mut so_far = SoFar {
             failed: parts::rows(&self.missing),

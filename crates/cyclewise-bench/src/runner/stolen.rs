@@ -1,4 +1,4 @@
-//! Samples that use the whole machine, and the time that the hypervisor took from them.
+//! Samples that use the whole machine, and the time that the hypervisor, or the quota of a control group, took from them.
 //!
 //! On a shared machine no sample of a second is without stolen time, so a limit on it would keep none. Samples are kept with
 //! their stolen share and compared in pairs of the same round, which meet the same neighbours. Two things remain to be
@@ -86,7 +86,7 @@ pub(super) fn forbids(a: &Variant, b: &Variant, ratio: f64) -> Option<String> {
     // A ratio that is not positive has no logarithm, and is not explained by shares.
     (differ && ratio.ln().abs() <= 2.0 * explained.abs()).then(|| {
         format!(
-            "the hypervisor took {:.1} % of {} and {:.1} % of {}, which alone makes a ratio of {:.3}; run it again on a calmer \
+            "the hypervisor or a quota took {:.1} % of {} and {:.1} % of {}, which alone makes a ratio of {:.3}; run it again on a calmer \
              machine",
             100.0 * of_a,
             a.name,

@@ -66,6 +66,12 @@ pub(super) fn differences(base: &(String, Record), other: &(String, Record)) -> 
         ));
     }
     for (label, record) in [base, other] {
+        if let Some(t) = record.machine.throttled.filter(|t| t.throttled > 0) {
+            warnings.push(format!(
+                "a control group's quota stopped the run of {label} in {} of {} periods, for {:.2} s",
+                t.throttled, t.periods, t.seconds
+            ));
+        }
         if record.machine.steal_ticks > 0 {
             warnings.push(format!(
                 "the hypervisor took {} USER_HZ ticks of CPU time during the run of {label}",

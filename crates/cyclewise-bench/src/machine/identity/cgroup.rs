@@ -12,18 +12,23 @@ const UNLIMITED_V1: u64 = 1 << 62;
 
 /// The limits; `None` if the kernel's lists of groups or of mounts cannot be read, or no group of ours is mounted.
 pub(super) fn limits(fs: &Sysfs) -> Option<Cgroup> {
+    let mut limits = Cgroup::default();
+    let mut found = false;
+    for folder in folders(fs)? {
+        found |= fs.exists(&folder);
+        read(fs, &folder, &mut limits);
+    }
+    found.then_some(limits)
+}
+
+/// The folders of this process's groups and of those above them, as far as they are mounted; `None` if the kernel's lists of groups or
+/// of mounts cannot be read.
+pub(in crate::machine) fn folders(fs: &Sysfs) -> Option<Vec<String>> {
     let groups = fs.text("/proc/self/cgroup")?;
     let mounts = fs.text("/proc/self/mountinfo")?;
     let mounts: Vec<Mount> = mounts.lines().filter_map(Mount::parse).collect();
-    let mut limits = Cgroup::default();
-    let mut found = false;
-    for group in groups.lines().filter_map(Group::parse) {
-        for folder in group.folders(&mounts) {
-            found |= fs.exists(&folder);
-            read(fs, &folder, &mut limits);
-        }
-    }
-    found.then_some(limits)
+    let groups = groups.lines().filter_map(Group::parse);
+    Some(groups.flat_map(|group| group.folders(&mounts)).collect())
 }
 
 /// Lowers `limits` to those of the group in `folder`. A file that another version or controller has is absent.

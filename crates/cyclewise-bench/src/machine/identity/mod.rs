@@ -6,7 +6,7 @@
 //! 1. A text is at most `LONGEST` characters in one line without control characters, whatever a file holds.
 //! 2. A name that many machines have (`localhost`) is none.
 
-mod cgroup;
+pub(super) mod cgroup;
 mod firmware;
 mod job;
 #[cfg(feature = "commands")]

@@ -1,6 +1,6 @@
 //! What the processes of a run say of the machine, as one.
 
-use crate::record::{Identity, Record, Warning};
+use crate::record::{Identity, Machine, Record, Throttled, Warning};
 
 /// Adds what the processes before saw to what the last one says of the machine.
 pub(super) fn join(last: &mut Record, earlier: &Record) {
@@ -9,8 +9,12 @@ pub(super) fn join(last: &mut Record, earlier: &Record) {
     let shares = earlier.machine.steal_share.zip(last.machine.steal_share);
     last.machine.steal_share = shares.map(|(a, b)| (a * before + b) / (before + 1.0));
     last.machine.steal_ticks += earlier.machine.steal_ticks;
+    join_throttled(&mut last.machine, &earlier.machine);
     let changed = changed(&earlier.machine.identity, &last.machine.identity);
     let mut warnings = earlier.machine.warnings.clone();
+    if last.machine.throttled.is_some() {
+        warnings.retain(|w| !matches!(w, Warning::Throttled(_)));
+    }
     if !changed.is_empty() {
         warnings.push(Warning::Other(format!(
             "{} changed during the run; the record has what its first process found",
@@ -24,6 +28,22 @@ pub(super) fn join(last: &mut Record, earlier: &Record) {
             last.machine.warnings.push(warning);
         }
     }
+}
+
+/// Adds up what a quota took, in one warning.
+fn join_throttled(last: &mut Machine, earlier: &Machine) {
+    let (Some(a), Some(b)) = (earlier.throttled, last.throttled) else {
+        return;
+    };
+    let sum = Throttled {
+        periods: a.periods + b.periods,
+        throttled: a.throttled + b.throttled,
+        seconds: a.seconds + b.seconds,
+    };
+    last.throttled = Some(sum);
+    last.warnings.retain(|w| !matches!(w, Warning::Throttled(_)));
+    last.warnings
+        .extend((sum.throttled > 0).then(|| Warning::of_quota(sum)));
 }
 
 /// What of the machine is not the same: its microcode may be updated, and a guest may be moved to another host.
@@ -55,6 +75,25 @@ mod tests {
         join(&mut same, &of("0x1", 0.01));
         assert_eq!((same.machine.steal_share, same.machine.steal_ticks), (Some(0.02), 20));
         assert_eq!(same.machine.warnings, []);
+        let throttled = |throttled| {
+            let mut record = of("0x1", 0.0);
+            let t = Throttled {
+                periods: 50,
+                throttled,
+                seconds: 0.5,
+            };
+            record.machine.throttled = Some(t);
+            record.machine.warnings.push(Warning::of_quota(t));
+            record
+        };
+        let mut slow = throttled(5);
+        join(&mut slow, &throttled(50));
+        assert_eq!(slow.machine.warnings.len(), 1);
+        assert!(
+            slow.machine.warnings[0].contains("in 55 of 100 periods, for 1.00 s"),
+            "{:?}",
+            slow.machine.warnings
+        );
         let mut updated = of("0x2", 0.0);
         join(&mut updated, &of("0x1", 0.0));
         assert_eq!(updated.machine.identity.microcode.as_deref(), Some("0x1"));

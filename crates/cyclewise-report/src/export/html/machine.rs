@@ -60,6 +60,12 @@ pub fn fingerprint(m: &Machine) -> Vec<Fact> {
         ("Governor", m.governor.clone().unwrap_or_else(|| "none".to_owned())),
         ("SMT", m.smt.clone().unwrap_or_else(|| "unknown".to_owned())),
         (
+            "Stopped by a quota",
+            m.throttled.map_or(String::new(), |t| {
+                format!("in {} of {} periods, for {:.2} s", t.throttled, t.periods, t.seconds)
+            }),
+        ),
+        (
             "Stolen during the run",
             format!("{} USER_HZ ticks", count(m.steal_ticks as usize)),
         ),
