@@ -169,9 +169,9 @@ fn count_one(program: &Program, options: &PartOptions<'_>) -> Result<Part> {
     let counted_user_s = CpuTime::of_all().since(before).user_s;
     let mut exit = exit(status);
     exit.interrupted |= asked_to_end;
-    let native = if exit.interrupted {
+    let (native, ended_otherwise) = if exit.interrupted {
         notes.push("the run was ended early, so there was none without counting".to_owned());
-        None
+        (None, None)
     } else {
         native::time(program, options.native_runs, status, &stdin, &mut notes)
     };
@@ -180,6 +180,7 @@ fn count_one(program: &Program, options: &PartOptions<'_>) -> Result<Part> {
         exit,
         counted_user_s,
         native,
+        ended_otherwise,
         notes,
     })
 }
@@ -210,6 +211,7 @@ fn analyse(args: &LocksArgs, prepared: Prepared, parts: Vec<Part>, exit: Exit) -
         }),
         None => native::sum(parts.iter().map(|part| part.native)),
     };
+    let ended_otherwise = parts.iter().find_map(|part| part.ended_otherwise.clone());
     let counts =
         joined(parts.into_iter().map(|part| part.counts)).ok_or_else(|| Error::check("nothing was counted"))?;
     let profile = Profile::new(&counts, &prepared.table, &Options::default());
@@ -217,10 +219,14 @@ fn analyse(args: &LocksArgs, prepared: Prepared, parts: Vec<Part>, exit: Exit) -
         Some(costs) => costs,
         None if profile.sites.is_empty() => Costs::not_needed("no locked instruction was executed"),
         None if exit.interrupted => Costs::not_needed("the run was ended early"),
+        None if ended_otherwise.is_some() => Costs::not_needed("there is no forecast"),
         None => Costs::measure(),
     };
     notes.extend(costs.note);
-    let forecast = forecast::forecast(&profile, &costs.costs, native.as_ref());
+    let forecast = match ended_otherwise {
+        Some(why) => forecast::refused(&why),
+        None => forecast::forecast(&profile, &costs.costs, native.as_ref()),
+    };
     let mut machine = machine::fingerprint();
     machine.tsc_hz = tick_rate(RATE);
     Ok(Locks {

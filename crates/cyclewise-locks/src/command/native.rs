@@ -1,7 +1,8 @@
 //! The program's own time: runs without counting.
 //!
 //! They have the same arguments and the same stdin where that is a file, and their output is dropped. A program that does not end
-//! as it did when it was counted did something else, and its time says nothing.
+//! as it did when it was counted did something else: neither its time nor its counts say anything of the other run. An emulator may die
+//! of a program that runs well without it, and lacks instructions that the CPU has.
 
 use super::program::Program;
 use crate::forecast::NativeTime;
@@ -10,7 +11,7 @@ use cyclewise_bench::sys::spawn::{self, Finished};
 use std::fs::File;
 use std::io::{self, IsTerminal, Seek, SeekFrom};
 use std::os::fd::AsFd;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -68,16 +69,16 @@ fn is_null(file: &File) -> bool {
 }
 
 /// Runs the program again, at most `runs` times, for its user time; `counted` is how it ended when it was counted. Where there is no
-/// time, the reason is added to `notes`.
+/// time, the reason is added to `notes`. The second part is why the counts are not those of the program, if they are not.
 pub(super) fn time(
     program: &Program,
     runs: u32,
     counted: ExitStatus,
     stdin: &Stdin,
     notes: &mut Vec<String>,
-) -> Option<NativeTime> {
+) -> (Option<NativeTime>, Option<String>) {
     if runs == 0 {
-        return None;
+        return (None, crashed(counted));
     }
     super::tell_again(program, runs);
     // Who reads the rest of the file after us finds it where the counted run left it.
@@ -99,30 +100,58 @@ pub(super) fn time(
                         .to_owned(),
                 );
             }
-            median(times)
+            (median(times), None)
         }
-        Err(why) => {
+        Err(NoTime::OtherEnd(status)) => (
+            None,
+            Some(format!(
+                "the counted run did not end as the program does without counting: {counted} when counted, {status} without"
+            )),
+        ),
+        Err(NoTime::Other(why)) => {
             notes.push(why);
-            None
+            (None, crashed(counted))
         }
     }
 }
 
+/// Why runs have no time.
+enum NoTime {
+    /// One ended so, and not as the counted one.
+    OtherEnd(ExitStatus),
+    Other(String),
+}
+
+/// Signals by which the kernel ends a program that does what it cannot, or that lacks an instruction.
+const CRASHES: [i32; 7] = [
+    libc::SIGILL,
+    libc::SIGTRAP,
+    libc::SIGABRT,
+    libc::SIGBUS,
+    libc::SIGFPE,
+    libc::SIGSEGV,
+    libc::SIGSYS,
+];
+
+/// What is said of a run that crashed where no other shows whether the program does that by itself.
+fn crashed(counted: ExitStatus) -> Option<String> {
+    counted.signal().filter(|signal| CRASHES.contains(signal)).map(|_| {
+        format!("the counted run crashed ({counted}), and no run without counting shows whether the program does that by itself")
+    })
+}
+
 /// User times of the runs, seconds.
-fn times(program: &Program, runs: u32, counted: ExitStatus, stdin: &Stdin) -> Result<Vec<f64>, String> {
+fn times(program: &Program, runs: u32, counted: ExitStatus, stdin: &Stdin) -> Result<Vec<f64>, NoTime> {
     let mut times = Vec::new();
     let mut taken = Duration::ZERO;
     for _ in 0..runs {
-        let done = once(program, stdin).map_err(|e| format!("no time: the program could not be run again: {e}"))?;
+        let no_time = |why: String| NoTime::Other(format!("no time: {why}"));
+        let done = once(program, stdin).map_err(|e| no_time(format!("the program could not be run again: {e}")))?;
         if interrupt::asked() {
-            return Err("no time: a signal ended a run without counting".to_owned());
+            return Err(no_time("a signal ended a run without counting".to_owned()));
         }
         if done.status != counted {
-            return Err(format!(
-                "no time: without counting the program ended otherwise ({}, and when counted {counted}); give its user time by \
-                 --user-seconds",
-                done.status
-            ));
+            return Err(NoTime::OtherEnd(done.status));
         }
         times.push(done.usage.user_s);
         taken += done.elapsed;
@@ -169,7 +198,6 @@ pub(super) fn sum(times: impl Iterator<Item = Option<NativeTime>>) -> Option<Nat
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::process::ExitStatusExt;
 
     fn shell(script: &str) -> Program {
         Program::find(&["sh", "-c", script].map(Into::into)).unwrap()
@@ -178,7 +206,9 @@ mod tests {
     fn timed(script: &str, runs: u32, counted: i32, stdin: &Stdin) -> (Option<NativeTime>, Vec<String>) {
         let mut notes = Vec::new();
         let status = ExitStatus::from_raw(counted << 8);
-        (time(&shell(script), runs, status, stdin, &mut notes), notes)
+        let (native, otherwise) = time(&shell(script), runs, status, stdin, &mut notes);
+        notes.extend(otherwise);
+        (native, notes)
     }
 
     #[test]
@@ -191,7 +221,32 @@ mod tests {
     #[test]
     fn another_end_is_another_work_and_no_time() {
         let (native, notes) = timed("exit 1", 3, 0, &Stdin::Nothing);
-        assert!(native.is_none() && notes[0].contains("--user-seconds"), "{notes:?}");
+        assert!(native.is_none(), "{notes:?}");
+        assert_eq!(
+            notes,
+            [
+                "the counted run did not end as the program does without counting: exit status: 0 when counted, exit status: 1 without"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_crash_that_no_other_run_explains_is_told() {
+        let of = |signal, runs| {
+            time(
+                &shell("exit 0"),
+                runs,
+                ExitStatus::from_raw(signal),
+                &Stdin::Nothing,
+                &mut Vec::new(),
+            )
+            .1
+        };
+        for signal in [libc::SIGSEGV, libc::SIGILL] {
+            assert!(of(signal, 0).unwrap().contains("no run without counting shows"));
+            assert!(of(signal, 1).unwrap().contains("did not end as the program does"));
+        }
+        assert_eq!(of(libc::SIGKILL, 0), None, "somebody ended it");
     }
 
     #[test]

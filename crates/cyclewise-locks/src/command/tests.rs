@@ -105,11 +105,52 @@ fn a_counted_program_keeps_its_status_and_is_timed() {
     let part = count_one(&program("kill -9 $$"), &options).unwrap();
     assert_eq!((part.exit.signal, part.exit.status()), (Some(9), 137));
     assert!(!part.exit.interrupted);
+    // The program does that by itself.
+    assert_eq!(part.ended_otherwise, None);
     for early in ["kill -INT $$", "exit 130"] {
         let part = count_one(&program(early), &options).unwrap();
         assert!(part.exit.interrupted && part.native.is_none(), "{early}");
         assert_eq!(part.exit.status(), 130);
     }
+}
+
+#[test]
+fn a_counted_run_that_crashes_where_the_program_does_not_is_no_forecasts_base() {
+    let folder = tempfile::tempdir().unwrap();
+    let mark = folder.path().join("counted");
+    // Counted, it dies as an emulator does that cannot run it; again, it ends well.
+    let script = format!("[ -e '{0}' ] && exit 0; : > '{0}'; kill -SEGV $$", mark.display());
+    let way = way(By::Emulator, Ok(()));
+    let options = PartOptions {
+        way: way.as_ref(),
+        native_runs: 2,
+        processes: 1,
+    };
+    let part = count_one(&program(&script), &options).unwrap();
+    assert!(part.native.is_none());
+    let line = args(&["--costs", "none.json", "prog"]);
+    let prepared = Prepared {
+        program: program("exit 0"),
+        way: self::way(By::Emulator, Ok(())),
+        table: Table::built_in(),
+        costs: Some(Costs::not_needed("a test")),
+        key: None,
+    };
+    let exit = part.exit;
+    let report = analyse(&line, prepared, vec![part], exit).unwrap();
+    let forecast = report.forecast.unwrap();
+    assert!(
+        forecast
+            .answer
+            .starts_with("no forecast: the counted run did not end as"),
+        "{}",
+        forecast.answer
+    );
+    assert!(
+        forecast.answer.contains("SIGSEGV") && forecast.remedies.is_empty(),
+        "{}",
+        forecast.answer
+    );
 }
 
 #[test]

@@ -33,6 +33,17 @@ use truth::KNOWN;
 pub use costs::{Costs, OperationCost, Surroundings, Ticks};
 pub use outcome::{Forecast, NativeTime, Remedy, RemedyForecast, Verdict};
 
+/// No forecast, for this reason: counts of a run that did something else than the program does say nothing about it.
+pub fn refused(why: &str) -> Forecast {
+    Forecast {
+        verdict: Verdict::CannotTell,
+        answer: format!("no forecast: {why}"),
+        remedies: Vec::new(),
+        native: None,
+        basis: Vec::new(),
+    }
+}
+
 /// Forecasts what each remedy would save in a run like this one.
 ///
 /// Without the program's own time there are seconds and no shares; without a matrix of this machine the intervals are wide.

@@ -20,6 +20,8 @@ pub struct Part {
     pub counted_user_s: f64,
     /// Its time without counting, if it was taken.
     pub native: Option<NativeTime>,
+    /// Why its counts are not those of the program: the counted run did not end as one without counting, or nobody knows whether it did.
+    pub ended_otherwise: Option<String>,
     /// What is not as it was asked for, a line each.
     pub notes: Vec<String>,
 }
@@ -98,6 +100,7 @@ mod tests {
             },
             counted_user_s: 1.5,
             native: None,
+            ended_otherwise: None,
             notes: Vec::new(),
         }
     }
