@@ -102,7 +102,7 @@ fn hypervisor(facts: &Facts<'_>) -> Option<String> {
 }
 
 fn kinds_of_cores(facts: &Facts<'_>) -> Option<String> {
-    let advice = "figures apply only to the kind of core that was pinned; choose one with --cpu";
+    let advice = "figures apply only to the kind of core that was pinned; choose one by `taskset -c N`";
     if let Some((performance, efficiency)) = topology::hybrid(facts.fs) {
         return Some(format!(
             "hybrid CPU with {} performance and {} efficiency CPUs: {advice}",
@@ -154,7 +154,9 @@ fn load(facts: &Facts<'_>) -> Option<String> {
             Some(cpus) => format!(" on {cpus} CPUs"),
             None => String::new(),
         };
-        format!("the load average is {minute}{on}: other work is running; wait, or choose another CPU with --cpu")
+        format!(
+            "the load average is {minute}{on}: other work is running; wait, or choose another CPU by `taskset -c N`"
+        )
     })
 }
 

@@ -52,8 +52,13 @@ impl CpuChoice {
 
     /// Runs `work` pinned to the chosen CPU, then restores the affinity mask.
     pub fn pinned<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        affinity::confine(&[self.cpu])
-            .map_err(|e| Error::system(&format!("pinning to CPU {}", self.cpu), &e, "choose another with --cpu"))?;
+        affinity::confine(&[self.cpu]).map_err(|e| {
+            Error::system(
+                &format!("pinning to CPU {}", self.cpu),
+                &e,
+                "choose another by `taskset -c N`",
+            )
+        })?;
         let result = work();
         affinity::confine(&self.allowed).map_err(|e| Error::system("restoring the affinity mask", &e, "run again"))?;
         result

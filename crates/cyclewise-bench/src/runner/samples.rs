@@ -86,7 +86,7 @@ impl VariantSamples {
             .map(|(r, n)| format!("{n} {}", r.as_str()))
             .collect();
         format!(
-            "only {} of {} samples were usable ({}); reduce other load, choose another --cpu, or allow more time",
+            "only {} of {} samples were usable ({}); reduce other load, use another CPU (`taskset -c N`), or allow more time",
             self.kept().len(),
             self.rounds.len(),
             if reasons.is_empty() {

@@ -37,7 +37,7 @@ pub(super) fn noise_note(variants: &[Variant]) -> Option<String> {
     (share > MANY).then(|| {
         format!(
             "{:.0} % of the samples were rejected: this machine is noisy; verdicts rest on the rounds that are left, and \
-             intervals would be narrower with less other work, another CPU (--cpu), or an idle machine",
+             intervals would be narrower with less other work, another CPU (`taskset -c N`), or an idle machine",
             100.0 * share
         )
     })

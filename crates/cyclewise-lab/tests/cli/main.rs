@@ -1,5 +1,6 @@
 //! The command's contract with scripts: exit status, streams, and the content of each document.
 
+mod advice;
 mod anonymous;
 #[path = "../common/mod.rs"]
 mod common;

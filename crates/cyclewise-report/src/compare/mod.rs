@@ -129,8 +129,16 @@ fn single_runs(labelled: &[(String, Record)]) -> Option<String> {
     } else {
         ("are", "have")
     };
+    let timed = labelled
+        .iter()
+        .flat_map(|(_, r)| &r.experiments)
+        .all(|e| e.unit == Unit::Seconds);
+    let what_measures = match timed {
+        false => "`run --runs 5` measures it",
+        true => "commands that one `time` is given are compared better",
+    };
     Some(format!(
-        "{} {are} of one run and {have} no variance between runs, so small differences are undecided; `run --runs 5` measures it",
+        "{} {are} of one run and {have} no variance between runs, so small differences are undecided; {what_measures}",
         single.join(", ")
     ))
 }

@@ -30,7 +30,7 @@ pub(super) fn join(args: &JoinArgs, plan: Option<&Plan>) -> Result<()> {
         (false, Some(_)) => refused(&args.dir, &survey)?,
         (false, None) => {
             how_to_remove(&args.dir, survey.claims.values().flatten())?
-                + "Make them by `simulate` with the same arguments and --shard\n"
+                + "Make them by `simulate --shard I/N` with the same arguments\n"
         }
     };
     say(&(said + &rest), &target)?;

@@ -110,7 +110,7 @@ fn limits(i: &Inputs) -> Line {
         Status::Limited
     };
     Line::new(NAME, status, value, evidence)
-        .unless_ok("run hackbench with fewer groups (--groups), or raise `ulimit -u` and `ulimit -n`")
+        .unless_ok("give fewer groups by `run hackbench --groups N`, or raise `ulimit -u` and `ulimit -n`")
 }
 
 fn ptrace_scope(i: &Inputs) -> Line {
@@ -149,7 +149,7 @@ fn load(i: &Inputs) -> Line {
         format!("{minute} over the last minute"),
         format!("{reading}; CPUs online: {cpus}"),
     )
-    .unless_ok("other work is running; wait, or leave out --cpu so that the idlest CPU is chosen")
+    .unless_ok("other work is running; wait, or let `run` choose, so that the idlest CPU is chosen")
 }
 
 #[cfg(test)]

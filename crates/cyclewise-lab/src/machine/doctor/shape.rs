@@ -20,7 +20,8 @@ fn cpus(i: &Inputs) -> Line {
         (None, Some(mask)) => (mask.clone(), format!("sched_getaffinity: {mask:?}; {online}")),
         (None, None) => {
             let evidence = format!("/proc/self/status: no Cpus_allowed_list; sched_getaffinity failed; {online}");
-            return Line::new(NAME, Status::Unknown, "cannot be determined", evidence).so("choose a CPU with --cpu");
+            return Line::new(NAME, Status::Unknown, "cannot be determined", evidence)
+                .so("choose a CPU by `run --cpu N`");
         }
     };
     let status = if allowed.len() > 1 { Status::Ok } else { Status::Limited };
@@ -94,7 +95,7 @@ fn topology_line(i: &Inputs) -> Line {
 fn core_kinds(i: &Inputs) -> Line {
     const NAME: &str = "core-kinds";
     let consequence =
-        "the strongest idle core is chosen, and figures apply only to its kind; choose another with --cpu";
+        "the strongest idle core is chosen, and figures apply only to its kind; choose another by `run --cpu N`";
     let hybrid_bit = i.cpuid.as_ref().is_some_and(Cpuid::is_hybrid);
     let capacities = topology::capacities(&i.fs);
     let bit = i.cpuid_evidence(7, "EDX") + ", bit 15";
@@ -113,7 +114,7 @@ fn core_kinds(i: &Inputs) -> Line {
     match capacities.len() {
         _ if hybrid_bit => Line::new(NAME, Status::Limited, "hybrid", evidence).so(consequence),
         0 if i.cpuid.is_none() => Line::new(NAME, Status::Unknown, "cannot be determined", evidence)
-            .so("all cores are treated as equal; choose one with --cpu"),
+            .so("all cores are treated as equal; choose one by `run --cpu N`"),
         0 | 1 => Line::new(NAME, Status::Ok, "one kind", evidence),
         n => Line::new(NAME, Status::Limited, format!("{n} kinds"), evidence).so(consequence),
     }
