@@ -39,8 +39,10 @@ pub fn record(record: &Record) -> Result<String> {
     for e in &record.experiments {
         let (measure, scale): (fn(Bounds) -> Measure, f64) = match e.unit {
             Unit::TicksPerOp => (Measure::Latency, 1e9 / record.machine.tsc_hz),
-            Unit::NanosPerOp => (Measure::Latency, 1.0),
+            Unit::NanosPerOp | Unit::Nanoseconds => (Measure::Latency, 1.0),
             Unit::Seconds => (Measure::Latency, 1e9),
+            Unit::Milliseconds => (Measure::Latency, 1e6),
+            Unit::Microseconds => (Measure::Latency, 1e3),
             Unit::OpsPerSecond => (Measure::Throughput, 1.0),
         };
         for v in e.variants.iter().filter(|v| v.n > 0 && !v.is_not_linear()) {

@@ -155,6 +155,15 @@ pub enum Unit {
     /// Seconds per run.
     #[serde(rename = "s")]
     Seconds,
+    /// Seconds as they are shown; no record has these.
+    #[serde(skip)]
+    Milliseconds,
+    /// As above.
+    #[serde(skip)]
+    Microseconds,
+    /// As above.
+    #[serde(skip)]
+    Nanoseconds,
 }
 
 impl Unit {
@@ -165,6 +174,9 @@ impl Unit {
             Unit::NanosPerOp => "ns/op",
             Unit::OpsPerSecond => "op/s",
             Unit::Seconds => "s",
+            Unit::Milliseconds => "ms",
+            Unit::Microseconds => "µs",
+            Unit::Nanoseconds => "ns",
         }
     }
 

@@ -53,6 +53,8 @@ pub(super) fn time(args: &TimeArgs) -> Result<()> {
         .any(|c| c.rejected.contains_key(&runner::Rejection::Failed));
     session.add(HEADING, &setup, measured, |e| e)?;
     let mut record = session.end().record;
+    let unlike: Vec<_> = record.experiments.iter().flat_map(time::outliers::warnings).collect();
+    record.machine.warnings.extend(unlike);
     if let Some(key) = key {
         anonymous::hide(&mut record, &key);
     }

@@ -63,7 +63,7 @@ fn figure(v: &Variant, unit: Unit, as_what: As) -> (String, &'static str) {
         Unit::TicksPerOp => "ticks",
         Unit::NanosPerOp => "ns",
         Unit::OpsPerSecond => "a second",
-        Unit::Seconds => "s",
+        Unit::Seconds | Unit::Milliseconds | Unit::Microseconds | Unit::Nanoseconds => unit.as_str(),
     };
     (brief(value, bounds(ci95)), unit)
 }

@@ -13,6 +13,9 @@ pub(super) fn cost(cost: Option<&Cost>) -> String {
         Unit::NanosPerOp => " ns",
         Unit::OpsPerSecond => " op/s",
         Unit::Seconds => " s",
+        Unit::Milliseconds => " ms",
+        Unit::Microseconds => " µs",
+        Unit::Nanoseconds => " ns",
     };
     match (cost.value, cost.range) {
         (Ok(value), _) => format!("{}{unit}", brief(value, bounds(cost.ci95))),

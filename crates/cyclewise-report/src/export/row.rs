@@ -58,6 +58,13 @@ pub(super) fn least(v: &Variant) -> String {
     at_least_two_digits(v.min, decimals(v.mean, half_width(v.ci95)))
 }
 
+/// The largest sample, with the digits of the median: one late run widens the mean's interval.
+pub(super) fn most(v: &Variant) -> String {
+    let (value, ci95) = v.value();
+    let most = v.samples.iter().copied().fold(f64::NAN, f64::max);
+    at_least_two_digits(most, decimals(value, uncertainty(value, bounds(ci95))))
+}
+
 pub(super) fn kind(v: &Variant) -> &'static str {
     match v.kind {
         Some(Kind::Latency) => "chain",

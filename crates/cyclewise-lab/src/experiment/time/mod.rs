@@ -5,6 +5,7 @@
 
 mod command;
 mod failure;
+pub(crate) mod outliers;
 
 pub(crate) use command::CommandSampler;
 

@@ -5,7 +5,7 @@
 )]
 
 use crate::export::number::{NONE, count, plus_minus, significant};
-use crate::record::{Identity, Machine, Tool};
+use crate::record::{Identity, Machine, Throttled, Tool};
 
 /// A term and its description.
 pub struct Fact {
@@ -59,17 +59,21 @@ pub fn fingerprint(m: &Machine) -> Vec<Fact> {
         ("Clock source", m.clocksource.clone()),
         ("Governor", m.governor.clone().unwrap_or_else(|| "none".to_owned())),
         ("SMT", m.smt.clone().unwrap_or_else(|| "unknown".to_owned())),
-        (
-            "Stopped by a quota",
-            m.throttled.map_or(String::new(), |t| {
-                format!("in {} of {} periods, for {:.2} s", t.throttled, t.periods, t.seconds)
-            }),
-        ),
-        (
-            "Stolen during the run",
-            format!("{} USER_HZ ticks", count(m.steal_ticks as usize)),
-        ),
+        ("Stolen during the run", stolen(m)),
     ])
+}
+
+/// What the hypervisor took, and a quota where there is one.
+fn stolen(m: &Machine) -> String {
+    let quota = m.throttled.map_or(String::new(), |t| {
+        let Throttled {
+            periods,
+            throttled,
+            seconds,
+        } = t;
+        format!("; by a quota {seconds:.2} s, in {throttled} of {periods} periods")
+    });
+    format!("{} USER_HZ ticks{quota}", count(m.steal_ticks as usize))
 }
 
 /// The node's name, its boot and the job that it worked for.

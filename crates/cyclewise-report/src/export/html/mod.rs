@@ -21,18 +21,25 @@ pub mod table;
 pub mod words;
 
 use crate::error::{Error, Result};
+use crate::export::in_unit;
 use crate::record::Published;
 use crate::record::Record;
 use crate::record::compare::CompareReport;
 use crate::record::fleet_report::FleetReport;
 use askama::Template;
+use std::borrow::Cow;
 
 /// Renders one or more records. `published` returns the published figures of an experiment by name.
 ///
 /// # Errors
 /// Exit 3 if rendering fails; no content of a record causes it.
 pub fn render(records: &[Record], published: &dyn Fn(&str) -> &'static [Published]) -> Result<String> {
-    finish(&page::RunPage::new(records, published)?)
+    let shown: Vec<Cow<'_, Record>> = records.iter().map(in_unit::record).collect();
+    if shown.iter().all(|record| matches!(record, Cow::Borrowed(_))) {
+        return finish(&page::RunPage::new(records, published)?);
+    }
+    let records: Vec<Record> = shown.into_iter().map(Cow::into_owned).collect();
+    finish(&page::RunPage::new(&records, published)?)
 }
 
 /// Renders a comparison.
@@ -40,7 +47,7 @@ pub fn render(records: &[Record], published: &dyn Fn(&str) -> &'static [Publishe
 /// # Errors
 /// As [`render`].
 pub fn render_comparison(report: &CompareReport) -> Result<String> {
-    finish(&comparison::ComparePage::new(report)?)
+    finish(&comparison::ComparePage::new(&in_unit::comparison(report))?)
 }
 
 /// Renders the report on many machines.

@@ -338,7 +338,9 @@ fn base_unit(unit: Unit) -> (&'static str, &'static str, &'static str, f64) {
             1.0,
         ),
         Unit::OpsPerSecond => ("throughput", "operations_per_second", "Operations per second", 1.0),
-        Unit::Seconds => ("command", "seconds", "The time of one run of a command", 1.0),
+        Unit::Seconds | Unit::Milliseconds | Unit::Microseconds | Unit::Nanoseconds => {
+            ("command", "seconds", "The time of one run of a command", 1.0)
+        }
     }
 }
 

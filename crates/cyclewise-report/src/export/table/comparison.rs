@@ -4,6 +4,7 @@ use super::grid::{BOLD, Column, DIM, Look, YELLOW, fitted, style, wrapped};
 use crate::answer::{Finding, summary};
 use crate::export;
 use crate::export::fleet::{one_line, searched};
+use crate::export::in_unit;
 use crate::export::number::{NONE, brief, estimate, interval, p_value, significant};
 use crate::export::record_name;
 use crate::export::side_by_side::{MOST_COLUMNS, SideBySide, alike};
@@ -14,6 +15,7 @@ use std::fmt::Write;
 
 /// The comparison of records: which records, a line for each experiment, then the rows.
 pub fn comparison(report: &CompareReport, look: Look) -> String {
+    let report = &*in_unit::comparison(report);
     let mut out = String::new();
     for (i, r) in report.records.iter().enumerate() {
         let name = record_name(r);

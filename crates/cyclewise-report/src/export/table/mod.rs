@@ -18,9 +18,9 @@ pub use grid::Look;
 pub use limits::limits;
 pub use runs::{runs, t_tests};
 
-use super::listed_variants;
 use super::number::{estimate, interval, percent, significant};
 use super::row::usual_state;
+use super::{in_unit, listed_variants};
 use crate::answer;
 use crate::record::{Experiment, Identity, Machine, Matrix, Record, State};
 use grid::{BOLD, DIM, YELLOW, wrapped};
@@ -28,6 +28,7 @@ use std::fmt::Write;
 
 /// A whole record: what it answers, a line for each experiment, then each experiment's rows, and warnings.
 pub fn record(record: &Record, look: Look) -> String {
+    let record = &*in_unit::record(record);
     let mut out = format!("{}\n", machine(&record.machine, look));
     out.push_str(&answer(record, look));
     for e in &record.experiments {

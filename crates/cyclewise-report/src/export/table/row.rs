@@ -3,8 +3,8 @@
 use super::grid::{Column, Look, fitted, style};
 use crate::answer::Finding;
 use crate::export::number::{NONE, count, estimate, significant};
-use crate::export::row::{cycles, kind, least, marks, median, spread, usual_state};
-use crate::record::{Experiment, Record, Variant};
+use crate::export::row::{cycles, kind, least, marks, median, most, spread, usual_state};
+use crate::record::{Experiment, Record, Unit, Variant};
 
 /// The table of `rows` of an experiment of `record`.
 pub(super) fn rows(record: &Record, e: &Experiment, rows: &[&Variant], look: Look) -> String {
@@ -18,6 +18,11 @@ pub(super) fn rows(record: &Record, e: &Experiment, rows: &[&Variant], look: Loo
         column("kind", 3, &|v| kind(v).to_owned()),
         column("n", 4, &|v| count(v.figure().n)),
     ];
+    if is_time(e.unit) {
+        // Of commands, one late run is worth a look.
+        columns.insert(3, column("max", 2, &most));
+        columns.splice(3..3, (!look.wide).then(|| column("min", 3, &least)));
+    }
     if look.wide {
         columns.extend([
             column("mean", 1, &|v| of_cost(v, estimate(v.mean, v.ci95))),
@@ -37,6 +42,14 @@ pub(super) fn rows(record: &Record, e: &Experiment, rows: &[&Variant], look: Loo
     let texts = rows.iter().map(|v| text(record, e, v));
     columns.push(Column::text("against others", texts));
     fitted(columns, look)
+}
+
+/// Whether the rows are runs of commands.
+fn is_time(unit: Unit) -> bool {
+    matches!(
+        unit,
+        Unit::Seconds | Unit::Milliseconds | Unit::Microseconds | Unit::Nanoseconds
+    )
 }
 
 /// What is shown of a slope that is a cost; a dash for one that is not.

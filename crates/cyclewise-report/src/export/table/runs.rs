@@ -1,6 +1,7 @@
 //! Tables for whole commands: metrics beside the time, every run, and the t-tests in words.
 
 use super::grid::{BOLD, Column, Look, in_blocks, wrapped};
+use crate::export::in_unit;
 use crate::export::number::{decimals, estimate, fixed, half_width, interval, p_value, significant};
 use crate::record::{Experiment, Metric, Variant};
 use std::fmt::Write;
@@ -45,6 +46,7 @@ fn title((name, unit): (&str, &str)) -> String {
 
 /// Every run of every variant.
 pub fn runs(e: &Experiment, look: Look) -> String {
+    let e = &*in_unit::experiment(e);
     let runs: Vec<(&Variant, usize)> = e.variants.iter().flat_map(|v| (0..v.n).map(move |i| (v, i))).collect();
     let cells =
         |cell: &dyn Fn(&Variant, usize) -> String| -> Vec<String> { runs.iter().map(|(v, i)| cell(v, *i)).collect() };
@@ -53,7 +55,9 @@ pub fn runs(e: &Experiment, look: Look) -> String {
     let mut columns = vec![
         Column::text("run of", cells(&|v, _| v.name.clone()).into_iter()),
         number("#".to_owned(), &|_, i| (i + 1).to_string()),
-        number(format!("real ({})", e.unit.as_str()), &|v, i| fixed(v.samples[i], 6)),
+        number(format!("real ({})", e.unit.as_str()), &|v, i| {
+            significant(v.samples[i], 5)
+        }),
     ];
     columns.extend(e.metric_units().into_iter().map(|metric| {
         number(title(metric), &|v, i| {
@@ -66,6 +70,7 @@ pub fn runs(e: &Experiment, look: Look) -> String {
 
 /// Each comparison in words, with the terms of its t-test.
 pub fn t_tests(e: &Experiment, look: Look) -> String {
+    let e = &*in_unit::experiment(e);
     let mut out = String::new();
     let sem = |name: &str| {
         e.variants
