@@ -1,26 +1,18 @@
 //! Measures the rows of a group in interleaved rounds, and enters them in the record.
 
-use super::Suite;
 use super::options::{Action, Options};
 use super::pin;
-use super::row::{self, Calibrated, Row, Way, Work};
+use super::ready::{Known, Ready, ready};
+use super::row::{self, Calibrated, Panicked, Row, Way, Work};
+use super::{Place, Suite};
 use crate::error::{Error, Result, Status};
 use crate::record::{Experiment, Metric, Unit, Variant};
 use crate::runner::turns::Turns;
-use crate::runner::{Budget, Control, Guards, Heading, Mode, Runner, SetupOf};
+use crate::runner::{Budget, Control, Guards, Heading, Measurement, Mode, Runner, SetupOf};
 use crate::stats;
 use crate::sys::interrupt;
-use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
-
-/// A row that is measured, and what is known of it beside its samples.
-struct Known {
-    name: String,
-    member: String,
-    parameter: Option<usize>,
-    allocated: Option<[f64; 2]>,
-}
 
 /// What a group is called, and what an operation of it does so many of.
 pub(super) struct Named<'p> {
@@ -64,171 +56,144 @@ fn once(suite: &mut Suite, group: &str, mut row: Row<'_>) {
     }
 }
 
+/// Calibrates the rows, samples them in rounds, and enters what they came to.
 fn measure(suite: &mut Suite, parts: &Named<'_>, rows: Vec<Row<'_>>) {
-    let Some(place) = suite.place() else { return };
-    let (choice, tsc_hz) = (place.choice, place.tsc_hz);
     let name = parts.name;
-    let (mut known, mut ready): (Vec<Known>, Vec<Calibrated<'_>>) = (Vec::new(), Vec::new());
-    let calibrate = || {
-        for row in rows {
-            let full_name = format!("{name}/{}", row.name);
-            match row::calibrate(row.work, &full_name, &suite.bench, tsc_hz) {
-                Ok(calibrated) => {
-                    known.push(Known {
-                        name: row.name,
-                        member: row.member,
-                        parameter: row.parameter,
-                        allocated: calibrated.allocated,
-                    });
-                    ready.push(calibrated);
-                }
-                Err(why) => {
-                    suite.shared.miss(name, Some(&row.name), &why);
-                    suite.fail(Error::check(format!("{full_name}: {why}")));
-                }
-            }
-        }
-    };
+    let Some(place) = suite.place() else { return };
     let turns = suite.turns.clone();
-    let turns = turns.as_deref();
-    match turns {
-        Some(turns) => {
-            if let Err(error) = turns.in_turn(0, calibrate) {
-                return suite.alone(name, error);
-            }
-        }
-        None => calibrate(),
-    }
-    let mut ways: Vec<Way> = ready.iter().map(|row| row.way).collect();
-    row::align(&mut ways);
-    // All processes of a run measure alike, whatever the first calls of each took.
-    for ((row, way), known) in ready.iter_mut().zip(ways).zip(&known) {
-        (row.way, row.long) = suite.shared.first(&format!("{name}/{}", known.name), (way, row.long));
-    }
-    if let Some(turns) = turns
-        && let Err(error) = agree(turns, name, &mut known, &mut ready)
-    {
-        return suite.alone(name, error);
-    }
-    if known.is_empty() {
-        return;
-    }
-    let crowds = ready.iter().any(|row| row.way == Way::Crowd);
-    let long = ready.iter().any(|row| row.long);
-    let compare = compared(&known, crowds);
-    let panicked = Rc::new(RefCell::new(Vec::new()));
-    let mut setup = SetupOf {
-        compare: compare.clone(),
-        control: if long { Control::Split(0) } else { Control::Repeat(0) },
-        notes: notes(&ready, choice.allowed.len()),
-        ..SetupOf::default()
+    let ready = match ready(suite, &place, turns.as_deref(), name, rows) {
+        Ok(ready) if ready.is_empty() => return,
+        Ok(ready) => ready,
+        Err(error) => return suite.alone(name, error),
     };
-    for (row, known) in ready.into_iter().zip(&known) {
-        let names = [known.name.clone(), format!("{name}/{}", known.name)];
-        let sampler = row::sampler(names, row, &mut suite.bench, &choice.allowed, Rc::clone(&panicked));
-        setup.samplers.push(sampler);
-    }
-    let question = question(&known, &compare);
+    let mut prepared = prepare(suite, &place, name, ready);
+    let question = question(&prepared.known, &prepared.setup.compare);
     let heading = Heading {
         name,
         question: &question,
         source: &suite.program,
+        unit: prepared.unit,
+        guards: prepared.guards,
+    };
+    let done = sample(suite, &place, turns.as_deref(), heading, &mut prepared.setup);
+    suite.bar.clear();
+    match done {
+        // Where one of two programs ends a group by an error, the other does not know it.
+        Err(error) if turns.is_some() => suite.alone(name, error),
+        Err(_) if interrupt::asked() => suite
+            .shared
+            .miss(name, None, "cut short by Ctrl-C before its first result"),
+        Err(error) => fail(suite, name, &prepared.panicked, error),
+        Ok(measured) => enter(suite, parts, heading, &prepared, measured, place.tsc_hz),
+    }
+}
+
+/// A group that can be measured.
+struct Prepared<'b> {
+    known: Vec<Known>,
+    setup: SetupOf<'b>,
+    unit: Unit,
+    guards: Guards,
+    panicked: Panicked,
+}
+
+fn prepare<'b>(suite: &mut Suite, place: &Place, group: &str, ready: Vec<Ready<'b>>) -> Prepared<'b> {
+    let (known, rows): (Vec<Known>, Vec<Calibrated<'b>>) = ready.into_iter().unzip();
+    let crowds = rows.iter().any(|row| row.way == Way::Crowd);
+    let long = rows.iter().any(|row| row.long);
+    let allowed = &place.choice.allowed;
+    let panicked = Panicked::default();
+    let mut setup = SetupOf {
+        compare: compared(&known, crowds),
+        control: if long { Control::Split(0) } else { Control::Repeat(0) },
+        notes: notes(&rows, allowed.len()),
+        ..SetupOf::default()
+    };
+    for (row, known) in rows.into_iter().zip(&known) {
+        let names = [known.name.clone(), format!("{group}/{}", known.name)];
+        let sampler = row::sampler(names, row, &mut suite.bench, allowed, Rc::clone(&panicked));
+        setup.samplers.push(sampler);
+    }
+    Prepared {
+        known,
+        setup,
         unit: if crowds { Unit::OpsPerSecond } else { Unit::TicksPerOp },
         guards: if long { Guards::WholeMachine } else { Guards::ThisThread },
-    };
+        panicked,
+    }
+}
+
+/// Samples the rows in rounds: short ones on the chosen CPU alone.
+fn sample(
+    suite: &Suite,
+    place: &Place,
+    turns: Option<&Turns>,
+    heading: Heading<'_>,
+    setup: &mut SetupOf<'_>,
+) -> Result<Measurement> {
+    let choice = &place.choice;
     let runner = Runner {
         cpu: choice.cpu,
         cpus: choice.allowed.len(),
-        tsc_hz,
+        tsc_hz: place.tsc_hz,
         seed: place.seed,
         parts: place.parts,
         turns,
         progress: &suite.bar,
     };
-    let budget = budget(&suite.options, long, compare.len());
-    let mut work = || runner.measure(heading, &mut setup, budget);
-    let done = match long {
+    let long = heading.guards == Guards::WholeMachine;
+    let budget = budget(&suite.options, long, setup.compare.len());
+    let mut work = || runner.measure(heading, setup, budget);
+    match long {
         true => work(),
-        false => pin::pinned(&choice, pin::confine, |e| suite.warn_unpinned(e), work),
-    };
-    suite.bar.clear();
-    // Where one of two programs ends a group by an error, the other does not know it.
-    let error = done.as_ref().err().filter(|_| turns.is_some()).cloned();
-    if let Some(error) = error {
-        return suite.alone(name, error);
+        false => pin::pinned(choice, pin::confine, |e| suite.warn_unpinned(e), work),
     }
-    let failed = |row: &str, why: &str| {
-        let status = match panicked.borrow().iter().any(|p| p == row) {
+}
+
+/// Enters what was measured in the record, and tells what is missing.
+fn enter(
+    suite: &Suite,
+    parts: &Named<'_>,
+    heading: Heading<'_>,
+    prepared: &Prepared<'_>,
+    measured: Measurement,
+    tsc_hz: f64,
+) {
+    let name = parts.name;
+    for missing in &measured.missing {
+        let row = missing.variant.as_deref().unwrap_or_default();
+        suite.shared.miss(name, missing.variant.as_deref(), &missing.why);
+        let status = match prepared.panicked.borrow().iter().any(|p| p == row) {
             true => Status::CheckFailed,
             false => Status::Unsupported,
         };
         suite.shared.fail(Error {
             status,
-            ..Error::check(format!("{name}/{row}: {why}"))
+            ..Error::check(format!("{name}/{row}: {}", missing.why))
         });
-    };
-    let fail = |error: Error| {
-        suite.shared.miss(name, None, &error.message);
-        match panicked.borrow().first() {
-            Some(row) => suite.shared.fail(Error::check(format!("{name}/{row}: {error}"))),
-            None => suite.shared.fail(Error {
-                message: format!("{name}: {error}"),
-                ..error
-            }),
+    }
+    let interrupted = measured.interrupted;
+    let complete = |e| completed(e, &prepared.known, parts.counters, tsc_hz);
+    match suite.shared.add(heading, &prepared.setup, measured, complete) {
+        Ok(rounds) if interrupted => {
+            let why = format!("cut short by Ctrl-C after {rounds} rounds, which are kept");
+            suite.shared.miss(name, None, &why);
         }
-    };
-    match done {
-        Ok(measured) => {
-            for missing in &measured.missing {
-                let row = missing.variant.as_deref().unwrap_or_default();
-                suite.shared.miss(name, missing.variant.as_deref(), &missing.why);
-                failed(row, &missing.why);
-            }
-            let interrupted = measured.interrupted;
-            let complete = |e| completed(e, &known, parts.counters, tsc_hz);
-            match suite.shared.add(heading, &setup, measured, complete) {
-                Ok(rounds) if interrupted => {
-                    let why = format!("cut short by Ctrl-C after {rounds} rounds, which are kept");
-                    suite.shared.miss(name, None, &why);
-                }
-                Ok(_) => {}
-                Err(error) => fail(error),
-            }
-        }
-        Err(_) if interrupt::asked() => {
-            let why = "cut short by Ctrl-C before its first result";
-            suite.shared.miss(name, None, why);
-        }
-        Err(error) => fail(error),
+        Ok(_) => {}
+        Err(error) => fail(suite, name, &prepared.panicked, error),
     }
 }
 
-/// Leaves the rows that both programs have ready, in the order of the first, which decides how they are sampled.
-fn agree(turns: &Turns, group: &str, known: &mut Vec<Known>, ready: &mut Vec<Calibrated<'_>>) -> Result<()> {
-    let own: Vec<(String, (Way, bool))> = known
-        .iter()
-        .zip(&*ready)
-        .map(|(known, row)| (known.name.clone(), (row.way, row.long)))
-        .collect();
-    let (of, other) = turns.exchange(&(group.to_string(), own.clone()))?;
-    if of != group {
-        return Err(Error::check(format!(
-            "the other program has the group {of} in its place"
-        )));
-    }
-    let decided = if turns.is_first() { &own } else { &other };
-    let both = |name: &str| own.iter().chain(&other).filter(|(row, _)| row == name).count() == 2;
-    let mut kept: Vec<(Known, Calibrated<'_>)> = Vec::new();
-    for (known, mut row) in known.drain(..).zip(ready.drain(..)) {
-        let first = decided.iter().find(|(name, _)| *name == known.name && both(name));
-        let alike = |way: Way| (way == Way::Crowd) == (row.way == Way::Crowd);
-        if let Some((_, (way, long))) = first.filter(|(_, (way, _))| alike(*way)) {
-            (row.way, row.long) = (*way, *long);
-            kept.push((known, row));
-        }
-    }
-    (*known, *ready) = kept.into_iter().unzip();
-    Ok(())
+/// Tells why a group has no result: the row that panicked, if one did.
+fn fail(suite: &Suite, group: &str, panicked: &Panicked, error: Error) {
+    suite.shared.miss(group, None, &error.message);
+    suite.shared.fail(match panicked.borrow().first() {
+        Some(row) => Error::check(format!("{group}/{row}: {error}")),
+        None => Error {
+            message: format!("{group}: {error}"),
+            ..error
+        },
+    });
 }
 
 /// Each row with the first of the same parameter; of one function on several numbers of threads, with the first number.

@@ -13,6 +13,7 @@ mod output;
 mod pin;
 mod processes;
 mod progress;
+mod ready;
 mod row;
 mod sentence;
 mod state;
