@@ -4,7 +4,7 @@ use super::cpuid::Cpuid;
 use super::cpuinfo::CpuInfo;
 use super::identity::{self, Variables};
 use super::{cpu_topology, topology, warnings};
-use crate::record::{Machine, Warning};
+use crate::record::{Machine, Warning, map_of};
 use crate::sys::affinity;
 use crate::sys::procfs::Sysfs;
 use std::collections::BTreeMap;
@@ -124,10 +124,11 @@ pub fn governor(fs: &Sysfs, cpus: &[u32]) -> Option<String> {
 /// The kernel's mitigations, by vulnerability.
 pub fn mitigations(fs: &Sysfs) -> BTreeMap<String, String> {
     let names = fs.names(VULNERABILITIES).unwrap_or_default();
-    names
-        .into_iter()
-        .filter_map(|name| fs.text(&format!("{VULNERABILITIES}/{name}")).map(|text| (name, text)))
-        .collect()
+    map_of(
+        names
+            .into_iter()
+            .filter_map(|name| fs.text(&format!("{VULNERABILITIES}/{name}")).map(|text| (name, text))),
+    )
 }
 
 #[cfg(test)]

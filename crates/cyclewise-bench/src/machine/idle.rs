@@ -114,8 +114,7 @@ fn choose(candidates: &[Candidate]) -> Option<IdlestCpu> {
     let weaker = candidates.len() - left.len();
     keep_best(&mut left, |c| c.idle);
     keep_best(&mut left, |c| c.sibling_idle);
-    left.sort_by_key(|c| (c.cpu == 0, c.cpu));
-    let best = *left.first()?;
+    let best = left.into_iter().min_by_key(|c| (c.cpu == 0, c.cpu))?;
     Some(IdlestCpu {
         cpu: best.cpu,
         reason: reason(best, candidates, weaker),

@@ -71,6 +71,13 @@ pub fn bounds(interval: Interval) -> [f64; 2] {
     interval.map(|bound| bound.unwrap_or(f64::NAN))
 }
 
+/// These as a map, one by one: `collect` sorts first, and a sort that is compiled for each type makes the build of a benchmark longer.
+pub(crate) fn map_of<K: Ord, V>(entries: impl IntoIterator<Item = (K, V)>) -> BTreeMap<K, V> {
+    let mut map = BTreeMap::new();
+    map.extend(entries);
+    map
+}
+
 /// One run of the lab.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Record {

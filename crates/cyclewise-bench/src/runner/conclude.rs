@@ -147,11 +147,7 @@ fn variant(
         linearity,
         n: s.n,
         rejected,
-        rejected_by: column
-            .rejected
-            .iter()
-            .map(|(r, n)| (r.as_str().to_string(), *n))
-            .collect(),
+        rejected_by: record::map_of(column.rejected.iter().map(|(r, n)| (r.as_str().to_string(), *n))),
         rejected_rounds,
         mean: s.mean,
         sd: s.sd,
@@ -194,9 +190,7 @@ fn metrics(column: &VariantSamples) -> BTreeMap<String, Metric> {
         })
     };
     let named = first.metrics.iter().enumerate();
-    named
-        .filter_map(|(i, (name, unit, _))| Some((name.to_string(), metric(i, unit)?)))
-        .collect()
+    record::map_of(named.filter_map(|(i, (name, unit, _))| Some((name.to_string(), metric(i, unit)?))))
 }
 
 /// The PMU's own count, taken out of the metrics.

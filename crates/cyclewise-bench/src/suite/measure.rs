@@ -6,7 +6,7 @@ use super::ready::{Known, Ready, ready};
 use super::row::{self, Calibrated, Panicked, Row, Way, Work};
 use super::{Place, Suite};
 use crate::error::{Error, Result, Status};
-use crate::record::{Experiment, Metric, Unit, Variant};
+use crate::record::{Experiment, Metric, Unit, Variant, map_of};
 use crate::runner::turns::Turns;
 use crate::runner::{Budget, Control, Guards, Heading, Measurement, Mode, Runner, SetupOf};
 use crate::stats;
@@ -285,7 +285,7 @@ fn completed(mut e: Experiment, rows: &[Known], counters: &[(String, u64)], tsc_
             let law = stats::power_law(&points.collect::<Vec<_>>())?;
             Some((member.to_string(), law))
         });
-        e.growth = growth.collect();
+        e.growth = map_of(growth);
     }
     e
 }

@@ -16,6 +16,7 @@
 //! `drivers/firmware/dmi_scan.c`, `dmi_format_ids`: "Hardware name" is `sys_vendor` and `product_name`.
 
 use super::line;
+use crate::record::map_of;
 use crate::sys::procfs::Sysfs;
 use std::collections::BTreeMap;
 
@@ -37,7 +38,7 @@ const FIELDS: [&str; 8] = [
 /// The firmware's names, by the kernel's names of them; those that are absent or empty are left out.
 pub(super) fn dmi(fs: &Sysfs) -> BTreeMap<String, String> {
     let read = |field: &&str| Some(((*field).to_owned(), line(&fs.text(&format!("{DMI}/{field}"))?)?));
-    FIELDS.iter().filter_map(read).collect()
+    map_of(FIELDS.iter().filter_map(read))
 }
 
 /// The cloud's name of this kind of machine, where the firmware says it (see the table above).

@@ -10,7 +10,7 @@
 //! LSF and Grid Engine say that a job was restarted, not how often: that counts as once.
 
 use super::line;
-use crate::record::Job;
+use crate::record::{Job, map_of};
 use std::collections::BTreeMap;
 
 /// The variables that are looked at.
@@ -47,7 +47,7 @@ impl Variables {
                 std::env::var_os(name)?.to_string_lossy().into_owned(),
             ))
         };
-        Self(NAMES.iter().filter_map(set).collect())
+        Self(map_of(NAMES.iter().filter_map(set)))
     }
 
     /// A variable in one line; `None` if it is not set or empty.

@@ -284,7 +284,7 @@ impl SoFar {
                 self.record.experiments.push(e);
             }
         }
-        self.measured.append(&mut earlier.measured);
+        self.measured.extend(earlier.measured);
     }
 }
 
