@@ -106,7 +106,7 @@ fn packed(out: &mut dyn Write, fill: Fill<'_>) -> io::Result<()> {
 
 #[cfg(not(feature = "commands"))]
 fn packed(_: &mut dyn Write, _: Fill<'_>) -> io::Result<()> {
-    let why = "this program cannot compress, so give a name without .gz";
+    let why = "benchmark programs write no .gz";
     Err(io::Error::new(ErrorKind::Unsupported, why))
 }
 
