@@ -70,34 +70,44 @@ const RUNS: u32 = 5;
 pub const HELP: &str = "\
 Usage: cargo bench [--bench NAME] -- [FILTER]... [OPTION]...
 
-Rows are called group/member, or group/member/parameter. With filters, those run whose name contains one of them.
+Rows are called group/member, or group/member/parameter. With filters, those run
+whose name contains one of them.
 
       --exact               A filter is a whole name
       --skip TEXT           Leave out rows whose name contains TEXT
       --list                Name the rows
       --quick | --full      Less time, or more
       --time SECONDS        Time for each group
-      --runs K              Divide the time over K processes, one after the other [5]
-      --against REV|PATH    Take turns with this program of another revision, or with an executable, and compare each row
+      --runs K              Divide the time over K processes, one after the
+                            other [5]
+      --against REV|PATH    Take turns with this program of another revision, or
+                            with an executable, and compare each row
       --against-cargo-args 'ARGS'
-                            Build REV by `cargo bench ARGS`, not with the features, profile and target of this `cargo bench`
-      --save-baseline NAME  Compare with the run that was kept by this name, and keep this one in its place [base]
-      --baseline NAME       Compare with the run that was kept by this name, and leave it
-      --fail-on slower:N%   Exit with 1 if a row is slower than that of --against by more; with 3 if that cannot be told of one
+                            Build REV by `cargo bench ARGS`, not with features,
+                            profile and target of this `cargo bench`
+      --save-baseline NAME  Compare with the run that was kept by this name, and
+                            keep this one in its place [base]
+      --baseline NAME       Compare with the run that was kept by this name, and
+                            leave it
+      --fail-on slower:N%   Exit with 1 if a row is slower than that of
+                            --against by more; with 3 if one may be, or not
       --cpu N               Pin to this CPU, not to the idlest
       --seed N              Seed of the order of rounds [1]
       --call-limit SECONDS  A call that takes longer ends the program [300]
-      --memory-limit BYTES  So does a body that has more at once, if allocations are counted [half of what is free]
+      --memory-limit BYTES  So does a body that has more at once, if allocations
+                            are counted [half of what is free]
       --json FILE           The record (cyclewise.record/1); - is stdout
       --csv FILE            A line for each row
       --bmf FILE            Bencher Metric Format
       --markdown FILE       The sentences and tables
-      --html FILE           One page with distributions, by the program `cyclewise`
+      --html FILE           One page with distributions, by the program
+                            `cyclewise`
       --color WHEN          auto, always or never
       --test                Run each body once, as `cargo test --benches` does
       --bench               Measure; cargo bench passes it
 
-Exit status: 0 done; 1 a body panicked, or passed a limit; 2 usage error; 3 this machine cannot do it.";
+Exit status: 0 done; 1 a body panicked, or passed a limit; 2 usage error; 3 this
+machine cannot do or tell it.";
 
 /// Options of libtest that say how tests are run or printed, which cargo hands to every target: `true` takes a value.
 const OF_LIBTEST: [(&str, bool); 12] = [
@@ -302,6 +312,11 @@ mod tests {
 
     fn parsed(line: &str) -> Result<Options> {
         Options::parse(line.split_whitespace().map(OsString::from))
+    }
+
+    #[test]
+    fn the_help_fits_a_terminal() {
+        assert!(HELP.lines().all(|line| line.chars().count() <= 80), "{HELP}");
     }
 
     #[test]

@@ -11,7 +11,7 @@
 
 use super::fleet::kind;
 use crate::record::Unit;
-use crate::record::fleet_report::{Component, FleetReport, RowSpread};
+use crate::record::fleet_report::{Component, FleetReport, MachineValue, RowSpread};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
@@ -207,17 +207,30 @@ impl Exposition<'_> {
                 continue;
             }
             let (what, ends, help, scale) = base_unit(unit);
-            let name = format!("cyclewise_{what}_{ends}");
-            self.family(&name, ends, &format!("{help}, of each machine and headline row."))?;
-            for row in rows() {
-                for value in &row.values {
-                    let Some(machine) = report.machines.get(value.machine as usize) else {
-                        continue;
-                    };
-                    let group = report.groups.get(machine.group).map_or("", |g| &*g.name);
-                    let mut labels = of_row(row);
-                    labels.extend([("node", &*names[value.machine as usize]), ("group", group)]);
-                    self.sample(&name, &labels, value.value * scale)?;
+            // A bound that is not known is no sample, as whatever is no number.
+            type Of = fn(&MachineValue) -> f64;
+            let families: [(&str, &str, Of); 3] = [
+                ("", "", |v| v.value),
+                ("_low", "the lower end of its 95 % interval, ", |v| v.ci95[0]),
+                ("_high", "the upper end of its 95 % interval, ", |v| v.ci95[1]),
+            ];
+            for (end, bound, of) in families {
+                let name = format!("cyclewise_{what}{end}_{ends}");
+                self.family(
+                    &name,
+                    ends,
+                    &format!("{help}, {bound}of each machine and headline row."),
+                )?;
+                for row in rows() {
+                    for value in &row.values {
+                        let Some(machine) = report.machines.get(value.machine as usize) else {
+                            continue;
+                        };
+                        let group = report.groups.get(machine.group).map_or("", |g| &*g.name);
+                        let mut labels = of_row(row);
+                        labels.extend([("node", &*names[value.machine as usize]), ("group", group)]);
+                        self.sample(&name, &labels, of(value) * scale)?;
+                    }
                 }
             }
             let name = format!("cyclewise_group_median_{what}_{ends}");

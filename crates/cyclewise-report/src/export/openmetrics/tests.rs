@@ -127,6 +127,20 @@ fn it_follows_the_specification_and_has_every_machine() {
     // Two headline rows are in ns/op; a row that is no headline is not there.
     assert_eq!(of("cyclewise_operation_seconds").len(), 2 * 60);
     assert_eq!(of("cyclewise_group_median_operation_seconds").len(), 2 * 3);
+    // With its interval, where that is known.
+    let known = |end: usize| {
+        report
+            .rows
+            .iter()
+            .filter(|r| r.headline && r.unit == Unit::NanosPerOp)
+            .flat_map(|r| &r.values)
+            .filter(move |v| v.ci95[end].is_finite())
+    };
+    for (end, name) in ["low", "high"].into_iter().enumerate() {
+        let bounds = of(&format!("cyclewise_operation_{name}_seconds"));
+        assert_eq!(bounds.len(), known(end).count(), "{name}");
+        assert!((bounds[0].2 / 1e-9 / known(end).next().unwrap().ci95[end] - 1.0).abs() < 1e-12);
+    }
     assert_eq!(of("cyclewise_throughput_operations_per_second").len(), 60);
     assert_eq!(of("cyclewise_command_seconds").len(), 60);
     let flags = of("cyclewise_machine_outlier_rows");
