@@ -48,9 +48,6 @@ const UNSEEN_SPREAD: f64 = 0.05;
 /// the runs must differ too.
 const ENOUGH_RUNS: usize = 5;
 
-/// The fewest samples whose median has an interval.
-const FEWEST: usize = 6;
-
 /// A variant in one of the two records.
 #[derive(Clone, Copy)]
 pub struct Side<'a> {
@@ -208,7 +205,7 @@ struct Parts {
 fn parts(base: Side<'_>, other: Side<'_>, state: State, spread: f64) -> Option<Parts> {
     let [of_base, of_other] = [base, other].map(|side| samples(side.variant, state));
     let (n, m) = (of_base.len(), of_other.len());
-    if n.min(m) < FEWEST && stats::least_rank_p(n, m) >= ALPHA {
+    if n.min(m) < stats::FEWEST_IN_MEDIAN && stats::least_rank_p(n, m) >= ALPHA {
         return None;
     }
     let [b_low, b_high] = range(&of_base)?.map(|x| x * base.scale);
@@ -320,7 +317,7 @@ fn one(base: Side<'_>, other: Side<'_>, state: State, typical: Option<f64>, floo
     let Some(parts) = parts(base, other, state, spread) else {
         let [n, m] = [base, other].map(|side| side.variant.n);
         outcome.basis.seen = match b > 0.0 && o > 0.0 {
-            true if n.min(m) < FEWEST => {
+            true if n.min(m) < stats::FEWEST_IN_MEDIAN => {
                 format!("{n} and {m} samples cannot pass the rank test, whatever they are; take five of each at least")
             }
             true => "a part of a run has a figure that is not positive, so that ratios have no bounds".to_string(),

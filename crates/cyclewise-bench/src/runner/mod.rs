@@ -3,6 +3,7 @@
 pub mod barrier;
 mod bench;
 mod budget;
+mod by_ranks;
 mod by_state;
 #[cfg(feature = "commands")]
 mod cell;

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | no verdict | too few pairs of rounds are left, a row is not linear in the headline's state and the other has loops of other lengths, or stolen time explains the difference |
 //! | depends on the neighbour | the headline and another state both show a difference (see [`decision`](crate::stats::decide)), of opposite signs |
+//! | faster, slower | of commands with fewer than six rounds: their runs do not overlap, and the exact rank test is sure, as of five and five |
 //! | faster, slower, same, undecided | what the headline shows, by the rule of [`decision`](crate::stats::decide) |
 //!
 //! The headline is the quiet state's where that is worth at least twenty independent rounds. A mixed state decides nothing:
@@ -20,7 +21,7 @@
 //! Each is listed with its figure. It knows no states, and takes dependent rounds for independent ones. A row that is not
 //! linear gets no verdict from it either.
 
-use super::{lengths, stolen};
+use super::{by_ranks, lengths, stolen};
 use crate::record::{
     self, Among, Comparison, Estimator, Experiment, Paired, Reason, Record, State, Test, Variant, Verdict,
 };
@@ -109,7 +110,11 @@ fn by_median(e: &Experiment, c: &mut Comparison, p_states: &[f64]) -> Decision {
     }
     headline.verdict = decision.verdict;
     if headline.ci95[0].is_none() && at_lengths.is_empty() {
-        decision.reason = Some(Reason::Other(too_few(e, a, b, headline.n)));
+        decision = match by_ranks::decide(e.unit, c.p_rank, [a, b], &mut headline) {
+            Some(decision) => decision,
+            None => Decision::none(Reason::Other(too_few(e, a, b, headline.n))),
+        };
+        headline.verdict = decision.verdict;
     }
     if let Some(why) = stolen::forbids(a, b, headline.ratio) {
         decision = Decision {

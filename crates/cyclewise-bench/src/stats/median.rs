@@ -24,6 +24,9 @@ use super::Interval;
 use super::dependence::{self, Dependence};
 use statrs::distribution::{ContinuousCDF, Normal};
 
+/// The fewest values whose median has a 95 % interval.
+pub const FEWEST_IN_MEDIAN: usize = 6;
+
 /// Up to this count binomial tails are summed: ½ to this power is a normal double.
 const EXACT_MAX: usize = 1000;
 
@@ -208,7 +211,7 @@ mod tests {
 
     #[test]
     fn bounds_are_samples_and_need_six_or_eight() {
-        assert_eq!(counted(5).interval(0.95), [None; 2]);
+        assert_eq!(counted(FEWEST_IN_MEDIAN - 1).interval(0.95), [None; 2]);
         assert_eq!(counted(6).interval(0.95), [Some(0.0), Some(5.0)]);
         assert_eq!(counted(7 + 1).interval(0.99), [Some(0.0), Some(7.0)]);
         assert_eq!(counted(20).interval(0.95), [Some(5.0), Some(14.0)]);

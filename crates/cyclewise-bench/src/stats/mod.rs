@@ -71,8 +71,7 @@ pub use discovery::discovery_rates;
 pub use floor::{noise_floor, split_floor};
 pub use holm::holm;
 pub use linearity::{Linearity, linearity};
-pub use median::middle;
-pub use median::{Median, order_interval};
+pub use median::{FEWEST_IN_MEDIAN, Median, middle, order_interval};
 #[cfg(feature = "commands")]
 pub use minor::minor_cut;
 #[cfg(feature = "commands")]
