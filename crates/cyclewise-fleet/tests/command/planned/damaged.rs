@@ -42,7 +42,7 @@ fn what_is_missing_torn_or_foreign_is_named_and_the_printed_line_makes_it() {
         "missing: shard 4 of 5",
         "missing: shard 5 of 5",
         "torn: shards/2.json: it ends in line 2, before its points",
-        "duplicate: shards/copy.json: it has the same bytes as 1.json, which counts",
+        "duplicate: shards/copy.json: it has the same text as 1.json, which counts",
         "foreign: shards/other.json: it is of another sweep than the plan",
         "ignored: shards/.cyclewise-7-0.tmp: a task that did not end left it, or is still running",
     ] {
