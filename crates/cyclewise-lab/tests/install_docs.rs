@@ -145,7 +145,7 @@ fn bash_offers_subcommands_options_and_names() {
 fn in_help(subcommand: &[&str]) -> BTreeSet<String> {
     let help = text(&cyclewise(&[subcommand, &["--help"]].concat()).stdout);
     let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
-    let long = lines.filter_map(|line| line.split([' ', ',', '=']).find(|word| word.starts_with("--")));
+    let long = lines.filter_map(|line| line.split([' ', ',', '=', '[']).find(|word| word.starts_with("--")));
     long.map(String::from).collect()
 }
 

@@ -33,6 +33,8 @@ pub struct Finding<'a> {
     range: Option<[Ratio; 2]>,
     /// The ratio in words and the verdict in the other states of the neighbour.
     others: Vec<(State, String, Verdict)>,
+    /// The first test that does not show a difference.
+    unmet: Option<String>,
 }
 
 impl<'a> Finding<'a> {
@@ -74,6 +76,11 @@ impl<'a> Finding<'a> {
                 .filter(|s| s.state != State::Mixed)
                 .map(|s| (s.state, in_state(s), s.verdict))
                 .collect(),
+            unmet: c
+                .tests
+                .iter()
+                .find(|t| !t.passed)
+                .map(|t| format!("{}: {}", t.name.replace('-', " "), t.seen)),
         }
     }
 
@@ -96,6 +103,7 @@ impl<'a> Finding<'a> {
             ci95: bounds(row.ratio_ci95),
             range: of_lengths(&at).map(|(_, range)| range),
             others: Vec::new(),
+            unmet: None,
         }
     }
 
@@ -144,7 +152,8 @@ impl<'a> Finding<'a> {
             (Verdict::Same, reason) => within(word, [reason.map(Reason::to_string), self.otherwise()]),
             (Verdict::Undecided, reason) => {
                 let seen = Some(self.interval()).filter(|shown| shown != NONE && !self.is_by_length());
-                within(word, [seen.or(reason.map(Reason::to_string)), self.otherwise()])
+                let more = self.unmet().map(|test| format!("not met: {test}")).or(self.otherwise());
+                within(word, [seen.or(reason.map(Reason::to_string)), more])
             }
             (Verdict::None, Some(reason)) => format!("{word}: {reason}"),
             (Verdict::None, None) => word.to_owned(),
@@ -163,9 +172,18 @@ impl<'a> Finding<'a> {
     /// As [`Finding::verdict`], for a table that has the interval in a column.
     pub fn verdict_alone(&self) -> String {
         match self.verdict {
-            Verdict::Undecided if !self.is_by_length() => within(self.verdict.in_words(), [None, self.otherwise()]),
+            Verdict::Undecided if !self.is_by_length() => {
+                let unmet = self.unmet().map(|test| format!("not met: {test}"));
+                within(self.verdict.in_words(), [unmet, self.otherwise()])
+            }
             _ => self.verdict(),
         }
+    }
+
+    /// The test that is not met where the interval alone would show a difference.
+    fn unmet(&self) -> Option<&str> {
+        let excludes_1 = self.ci95[0] > 1.0 || self.ci95[1] < 1.0;
+        self.unmet.as_deref().filter(|_| excludes_1 && !self.is_by_length())
     }
 
     /// What a state says that does not say the same as the headline: `busy: 1.01×, undecided`.
@@ -201,10 +219,10 @@ impl<'a> Finding<'a> {
             }
             Verdict::Same => format!("{a} and {b} are the same{}{ratio}{otherwise}.", reason(", ")),
             Verdict::Undecided => {
-                let why = if self.is_by_length() {
-                    reason("; ")
-                } else {
-                    String::new()
+                let why = match self.unmet() {
+                    Some(test) => format!("; not met: {test}"),
+                    None if self.is_by_length() => reason("; "),
+                    None => String::new(),
                 };
                 format!("{a} against {b} is undecided{ratio}{why}{otherwise}.")
             }
@@ -299,6 +317,27 @@ fn percent_of(share: f64, ratio_ci: [f64; 2]) -> String {
 mod tests {
     use super::super::made_up::{comparison, said};
     use super::*;
+    use crate::record::Test;
+
+    #[test]
+    fn an_interval_that_excludes_1_is_undecided_by_a_test_that_is_named() {
+        let mut c = comparison(Verdict::Undecided, 0.92, [0.867, 0.937]);
+        let floor = Test {
+            name: "noise-floor".to_owned(),
+            seen: "8.00 % against a floor of 9.20 %".to_owned(),
+            passed: false,
+        };
+        c.tests = vec![floor];
+        let words = "not met: noise floor: 8.00 % against a floor of 9.20 %";
+        let said = Finding::of(&c, Unit::Seconds);
+        assert_eq!(said.verdict(), format!("undecided (0.867–0.937; {words})"));
+        assert_eq!(said.verdict_alone(), format!("undecided ({words})"));
+        assert!(said.sentence().ends_with(&format!("; {words}.")), "{}", said.sentence());
+        // The twin: an interval with 1 in it says it alone.
+        let mut twin = comparison(Verdict::Undecided, 0.98, [0.93, 1.02]);
+        twin.tests = c.tests;
+        assert_eq!(Finding::of(&twin, Unit::Seconds).verdict(), "undecided (0.930–1.020)");
+    }
 
     #[test]
     fn each_verdict_has_its_words() {

@@ -27,7 +27,8 @@
 //! rounds of one run are never compared with all rounds of another.
 
 use crate::record::{
-    Basis, CompareAtLength, Control, Experiment, Interval, Reason, Record, Run, State, Unit, Variant, Verdict, bounds,
+    Basis, CompareAtLength, Control, Experiment, Interval, Reason, Record, Run, State, TimedCommand, Unit, Variant,
+    Verdict, bounds,
 };
 use crate::stats::{self, difference, excludes_one, within};
 
@@ -98,6 +99,9 @@ pub(super) fn decide(base: Side<'_>, other: Side<'_>, typical: Option<f64>, floo
         }
         None => one(base, other, state, typical, floor),
     };
+    if let Some(why) = unlike_commands(base, other) {
+        (outcome.verdict, outcome.reason) = (Verdict::None, Some(Reason::Other(why)));
+    }
     outcome.basis.state = state;
     (outcome.basis.base_runs, outcome.basis.other_runs) = (b.len(), o.len());
     if outcome.verdict == Verdict::Slower && base.experiment.unit.more_is_faster() {
@@ -106,6 +110,30 @@ pub(super) fn decide(base: Side<'_>, other: Side<'_>, typical: Option<f64>, floo
         outcome.verdict = Verdict::Slower;
     }
     outcome
+}
+
+/// Why a timed command of one record cannot be compared with that of the other.
+fn unlike_commands(base: Side<'_>, other: Side<'_>) -> Option<String> {
+    let by = |side: Side<'_>| side.experiment.timing.as_ref().map_or("wall", |t| &t.by).to_owned();
+    if by(base) != by(other) {
+        return Some(format!(
+            "the first is of {} time, the other of {} time",
+            by(base),
+            by(other)
+        ));
+    }
+    let (a, b) = (base.variant.timed.as_ref()?, other.variant.timed.as_ref()?);
+    let said = |timed: &TimedCommand| {
+        let none = || format!("none of {} failed", timed.runs);
+        timed.failures_in_words().unwrap_or_else(none)
+    };
+    a.fails_unlike(b).then(|| {
+        format!(
+            "one fails more often: {} in the first, {} in the other",
+            said(a),
+            said(b)
+        )
+    })
 }
 
 /// The state whose samples are compared: quiet where every run of both sides says so.

@@ -1,4 +1,4 @@
-//! The other programs of this project: beside the one that runs, or in PATH, as cargo and git look for theirs.
+//! Where programs are: the others of this project beside the one that runs, or in PATH, as cargo and git look for theirs.
 
 use crate::error::{Error, Result};
 use std::env;
@@ -12,6 +12,16 @@ use std::path::{Path, PathBuf};
 pub fn find(program: &str, package: &str) -> Result<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     find_beside(program, package, env::current_exe().ok().as_deref(), &path)
+}
+
+/// The file that a shell would execute under this name; `None` if there is none.
+pub fn in_path(name: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let mut files: Vec<PathBuf> = env::split_paths(&path).map(|folder| folder.join(name)).collect();
+    if name.contains('/') {
+        files = vec![name.into()];
+    }
+    files.into_iter().find(|file| file.is_file())
 }
 
 /// The program's file: beside `this` program, or in a folder of `path`.

@@ -1,6 +1,6 @@
 //! Comparisons of two variants, and their verdicts.
 
-use super::{Among, BetweenRuns, Interval, PairAtLength, Paired, Reason, Test, Verdict};
+use super::{Among, BetweenRuns, Interval, PairAtLength, Paired, QuantityRatio, Reason, Test, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// A comparison of two variants. The verdict is about `a`.
@@ -44,6 +44,9 @@ pub struct Comparison {
     /// The two among other instructions, where both were measured there and `lengths` decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub among: Option<Among>,
+    /// Wall, user and CPU time, of two commands.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quantities: Vec<QuantityRatio>,
     /// Each test that the verdict rests on, with its figure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<Test>,

@@ -33,6 +33,7 @@ pub mod made_up;
 pub mod matrix;
 pub mod rounds;
 mod state;
+mod timed;
 mod warning;
 
 pub use crate::stats::{BetweenRuns, Interval, Linearity, Mode, Paired, PowerLaw, Reason, State, Test, Verdict};
@@ -52,6 +53,7 @@ pub use load::{check_schema, from_str, schema_of};
 pub use machine::{CycleSource, CyclesPerTick, Machine, Throttled, Topology, hypervisor_name};
 pub use matrix::Matrix;
 pub use state::{Batches, Figure, Level, Probe, Rejected};
+pub use timed::{QuantityRatio, TimeSettings, TimedCommand};
 pub use warning::Warning;
 
 use serde::{Deserialize, Serialize};
@@ -225,6 +227,9 @@ pub struct Experiment {
     /// How the time of variants grows with their parameter, by the name that they share; empty where none has one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub growth: BTreeMap<String, PowerLaw>,
+    /// How commands were run, of `time`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timing: Option<TimeSettings>,
     /// Notes for the reader.
     pub notes: Vec<String>,
 }
@@ -299,7 +304,7 @@ pub struct Variant {
     pub n: usize,
     /// Samples rejected, for all reasons.
     pub rejected: usize,
-    /// Samples rejected, by reason: `preempted`, `migrated`, `stolen`, `clock`, `failed`.
+    /// Samples rejected, by reason: `preempted`, `migrated`, `stolen`, `clock`, `failed`, `unsuccessful`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub rejected_by: BTreeMap<String, usize>,
     /// Rounds whose sample was rejected, so that the others can be paired.
@@ -355,6 +360,9 @@ pub struct Variant {
     /// The headline figure over several runs; `None` if the record has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub between: Option<BetweenRuns>,
+    /// The command that it is, of `time`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timed: Option<TimedCommand>,
 }
 
 /// What a row's figure is.

@@ -48,6 +48,7 @@ impl Source {
     }
 }
 
+#[derive(Clone)]
 struct Column {
     source: Source,
     samples: VariantSamples,
@@ -174,7 +175,8 @@ impl<'a, 's> Columns<'a, 's> {
                 Ok(sample) => {
                     let after = guard.read();
                     let stolen = guard.stolen(&before, &after);
-                    let disturbed = guard.disturbance(&before, &after);
+                    let unsuccessful = sample.unsuccessful.then_some(Rejection::Unsuccessful);
+                    let disturbed = unsuccessful.or(guard.disturbance(&before, &after));
                     self.columns[at].samples.push(Sample { stolen, ..sample }, disturbed);
                 }
                 // The signal may have ended what was sampled, too.
@@ -217,8 +219,7 @@ impl<'a, 's> Columns<'a, 's> {
     }
 
     fn subjects(&self) -> impl Iterator<Item = &Column> {
-        let is_subject = |c: &&Column| matches!(c.source, Source::Sampler(_));
-        self.columns.iter().filter(is_subject)
+        subjects(&self.columns)
     }
 
     /// Whether a variant can still be sampled.
@@ -243,17 +244,37 @@ impl<'a, 's> Columns<'a, 's> {
         kept.max().unwrap_or(0)
     }
 
+    /// The measurement as it is now, and what is missing of it.
+    pub(super) fn so_far(&self, heading: Heading<'_>, missing: Vec<Missing>, budget: Budget) -> Measurement {
+        self.measured(self.columns.clone(), heading, missing, budget)
+    }
+
     /// The measurement, and what is missing of it.
     pub(super) fn into_measured(mut self, heading: Heading<'_>, missing: Vec<Missing>, budget: Budget) -> Measurement {
+        let columns = std::mem::take(&mut self.columns);
+        self.measured(columns, heading, missing, budget)
+    }
+
+    fn measured(
+        &self,
+        mut columns: Vec<Column>,
+        heading: Heading<'_>,
+        missing: Vec<Missing>,
+        budget: Budget,
+    ) -> Measurement {
         if heading.guards == Guards::WholeMachine {
-            let mut samples: Vec<_> = self.columns.iter_mut().map(|c| &mut c.samples).collect();
+            let mut samples: Vec<_> = columns.iter_mut().map(|c| &mut c.samples).collect();
             stolen::reject_far(&mut samples);
+        }
+        for Column { source, samples, .. } in &mut columns {
+            if let Source::Sampler(i) = *source {
+                samples.timed = self.samplers[i].timed();
+            }
         }
         let ticks = heading.unit == Unit::TicksPerOp;
         let missed = |precision: Option<f64>| budget.target.is_finite() && precision.is_none_or(|p| p > budget.target);
-        let imprecise = self
-            .subjects()
-            .map(|c| (c.samples.name.clone(), Budget::precision(&c.samples.kept(), ticks)));
+        let imprecise =
+            subjects(&columns).map(|c| (c.samples.name.clone(), Budget::precision(&c.samples.kept(), ticks)));
         let mut measured = Measurement {
             imprecise: imprecise.filter(|(_, precision)| missed(*precision)).collect(),
             target: budget.target,
@@ -269,7 +290,7 @@ impl<'a, 's> Columns<'a, 's> {
         for (name, error) in &self.errors {
             measured.missing.push(entry(name, error.message.clone()));
         }
-        for Column { source, samples, .. } in self.columns {
+        for Column { source, samples, .. } in columns {
             match source {
                 Source::Sampler(_) => measured.columns.push(samples),
                 Source::Again(_) => measured.again = Some(samples),
@@ -278,6 +299,10 @@ impl<'a, 's> Columns<'a, 's> {
         }
         measured
     }
+}
+
+fn subjects(columns: &[Column]) -> impl Iterator<Item = &Column> {
+    columns.iter().filter(|c| matches!(c.source, Source::Sampler(_)))
 }
 
 #[cfg(test)]

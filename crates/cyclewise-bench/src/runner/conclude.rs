@@ -6,6 +6,7 @@ use super::by_state::{Column, mark_linearity};
 #[cfg(feature = "commands")]
 use super::matrix;
 use super::neighbour::Neighbour;
+use super::quantities;
 use super::samples::{Measurement, VariantSamples};
 use super::{CORE_CYCLES, Control, Heading, INSTRUCTIONS, Sample, SetupOf, Shape};
 use super::{lengths, verdicts};
@@ -162,6 +163,7 @@ fn variant(
         batches,
         rejected_samples: column.rejected_entries(),
         stolen: column.stolen(),
+        timed: column.timed_command(),
         ..Variant::default()
     })
 }
@@ -249,6 +251,7 @@ fn comparison([a, b]: [&VariantSamples; 2], neighbour: &Neighbour, seed: u64) ->
         p_holm: 1.0,
         headline: paired.headline,
         states: paired.others,
+        quantities: quantities::of_commands(a, b),
         ..Comparison::default()
     })
     .filter(|c| c.ratio.is_finite())

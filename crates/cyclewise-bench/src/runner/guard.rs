@@ -44,6 +44,8 @@ pub enum Rejection {
     Clock,
     /// Sampling failed, and the variant dropped out.
     Failed,
+    /// What was sampled came to an end, and not to a good one.
+    Unsuccessful,
 }
 
 impl Rejection {
@@ -55,6 +57,7 @@ impl Rejection {
             Rejection::Stolen => "stolen",
             Rejection::Clock => "clock",
             Rejection::Failed => "failed",
+            Rejection::Unsuccessful => "unsuccessful",
         }
     }
 }

@@ -37,6 +37,11 @@ const WARM_UP: Duration = Duration::from_millis(60);
 pub trait Progress {
     /// `share` of the budget is spent; `line` is the current activity.
     fn step(&self, share: f64, line: &str);
+
+    /// Some rounds are done; `so_far` makes the measurement of those until now.
+    fn round(&self, so_far: &dyn Fn() -> Measurement) {
+        let _ = so_far;
+    }
 }
 
 /// Where and how to measure.
@@ -62,11 +67,11 @@ impl Runner<'_> {
     ///
     /// # Errors
     /// The first error of a sampler if no variant could be sampled often enough, if it spoils the others, or if it is of
-    /// the first round and the setup says so; an error if SIGINT has ended the run before there were a few rounds.
+    /// the first round and the setup says so; an error if a signal has ended the run before there were a few rounds.
     pub fn measure(&self, heading: Heading<'_>, setup: &mut SetupOf<'_>, budget: Budget) -> Result<Measurement> {
         let ticks = heading.unit == Unit::TicksPerOp;
         let alone = heading.guards == Guards::ThisThread;
-        let first_error_ends = setup.first_error_ends;
+        let (first_error_ends, least_time) = (setup.first_error_ends, setup.least_time);
         let missing = left_out(heading, setup);
         if setup.samplers.is_empty() {
             return Ok(Measurement {
@@ -113,11 +118,15 @@ impl Runner<'_> {
                 let time = begun.elapsed().as_secs_f64() / budget.time.as_secs_f64();
                 let share = time.max(rounds as f64 / budget.most as f64).min(1.0);
                 self.progress.step(share, &format!("{}: round {rounds}", heading.name));
-                is_met = columns.are_met(budget, ticks);
+                self.progress
+                    .round(&|| columns.so_far(heading, missing.clone(), budget));
+                is_met = columns.are_met(budget, ticks) && begun.elapsed() >= least_time;
             }
         }
         let interrupted = interrupt::asked();
-        if interrupted && columns.most_kept() < few(self.parts) {
+        // Of whole runs two are worth a record, since they took long.
+        let least = if alone { few(self.parts) } else { SPREAD };
+        if interrupted && columns.most_kept() < least {
             return Err(Error::check("interrupted"));
         }
         // Where every variant has failed, those that kept samples before are reported, and each error is among the missing.

@@ -22,6 +22,7 @@ mod metric_comparison;
 mod neighbour;
 pub mod parts;
 mod probe;
+mod quantities;
 mod sampler;
 mod samples;
 mod session;

@@ -1,7 +1,7 @@
 //! The runner's interface to a variant.
 
 use crate::error::Result;
-use crate::record::Variant;
+use crate::record::{TimedCommand, Variant};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -30,6 +30,11 @@ pub trait Sampler {
     /// Whether the error of the last sample makes the other variants' samples wrong, so that the measurement must end.
     fn spoils_the_others(&self) -> bool {
         false
+    }
+
+    /// The command that it is, with the status of each sample so far.
+    fn timed(&self) -> Option<TimedCommand> {
+        None
     }
 
     /// A note for the experiment, once every variant has its figures.
@@ -63,6 +68,9 @@ pub struct Sample {
     /// The share of the sample's CPU time that the hypervisor or a quota took, of all CPUs that it may use; `None` if unknown.
     /// The runner sets it for samples that use the whole machine.
     pub stolen: Option<f64>,
+    /// What was sampled failed, so that its figure is of something else: it is not kept.
+    #[serde(default)]
+    pub unsuccessful: bool,
 }
 
 fn metrics_or_nan<'de, D: serde::Deserializer<'de>>(from: D) -> std::result::Result<Metrics, D::Error> {

@@ -3,7 +3,7 @@
 use super::columns::SPREAD;
 use super::guard::Rejection;
 use super::{Budget, Loops, Sample};
-use crate::record::{self, Kind, Missing};
+use crate::record::{self, Kind, Missing, TimedCommand};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -27,6 +27,9 @@ pub struct VariantSamples {
     pub rejected: BTreeMap<Rejection, usize>,
     /// The rejected samples, in the order of their rounds.
     pub rejected_samples: Vec<RejectedSample>,
+    /// The command that it is, with the status of each round's run.
+    #[serde(default)]
+    pub timed: Option<TimedCommand>,
 }
 
 /// A sample that was rejected.
@@ -68,6 +71,17 @@ impl VariantSamples {
         })
     }
 
+    /// The command, with the statuses of the kept samples.
+    pub(super) fn timed_command(&self) -> Option<TimedCommand> {
+        let timed = self.timed.clone()?;
+        let by_round = timed.exit_codes.iter().zip(&self.rounds);
+        let kept = by_round.filter(|(_, sample)| sample.is_some()).map(|(code, _)| *code);
+        Some(TimedCommand {
+            exit_codes: kept.collect(),
+            ..timed
+        })
+    }
+
     /// The rejected samples, for the record.
     pub(super) fn rejected_entries(&self) -> Vec<record::Rejected> {
         let entry = |r: &RejectedSample| record::Rejected {
@@ -85,8 +99,12 @@ impl VariantSamples {
             .iter()
             .map(|(r, n)| format!("{n} {}", r.as_str()))
             .collect();
+        let advice = match self.rejected.contains_key(&Rejection::Unsuccessful) {
+            true => "find out why the command fails, or keep the times of failed runs by `time --ignore-failure`",
+            false => "reduce other load, use another CPU (`taskset -c N`), or allow more time",
+        };
         format!(
-            "only {} of {} samples were usable ({}); reduce other load, use another CPU (`taskset -c N`), or allow more time",
+            "only {} of {} samples were usable ({}); {advice}",
             self.kept().len(),
             self.rounds.len(),
             if reasons.is_empty() {
@@ -180,7 +198,7 @@ pub struct Measurement {
     pub target: f64,
     /// Variants that were left out, or dropped out (they keep the rounds before that).
     pub missing: Vec<Missing>,
-    /// Whether Ctrl-C ended it early.
+    /// Whether a signal ended it early.
     pub interrupted: bool,
     /// Where the rounds of each process begin: the number of the process, and the round.
     pub parts: Vec<(u32, usize)>,

@@ -126,6 +126,31 @@ impl Session {
         }
     }
 
+    /// The record as it is while a measurement goes on, in a run of one process; `None` while no row has two samples.
+    pub fn preview(
+        &self,
+        heading: Heading<'_>,
+        setup: &SetupOf<'_>,
+        so_far: Measurement,
+        complete: impl Fn(Experiment) -> Experiment,
+    ) -> Option<Record> {
+        let mut copy = Self {
+            machine: self.machine.clone(),
+            steal: StealWatch::open().ok(),
+            throttle: ThrottleWatch::open(),
+            experiments: self.experiments.clone(),
+            measured: BTreeMap::new(),
+            missing: self.missing.clone(),
+            part: Part::whole(),
+            too_few: self.too_few.clone(),
+            told: Vec::new(),
+            decided: BTreeMap::new(),
+            ..*self
+        };
+        copy.add(heading, setup, so_far, complete).ok()?;
+        Some(copy.end().record)
+    }
+
     /// Adds something that was asked for and is not measured, or not whole.
     pub fn miss(&mut self, missing: Missing) {
         self.missing.push(missing);

@@ -54,4 +54,6 @@ pub struct SetupOf<'a> {
     pub shape: Shape,
     /// Time after which no further round begins, where that is less than the mode's.
     pub most_time: Option<Duration>,
+    /// Time before which the measurement goes on though there are rounds enough.
+    pub least_time: Duration,
 }

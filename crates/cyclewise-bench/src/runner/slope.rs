@@ -158,7 +158,7 @@ impl<F: FnMut(Length, u64) -> u64> Sampler for Slope<F> {
             metrics,
             batches: Some(medians(|b| b.ticks)),
             probes,
-            stolen: None,
+            ..Sample::default()
         })
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! | verdict | when |
 //! |---|---|
-//! | no verdict | too few pairs of rounds are left, a row is not linear in the headline's state and the other has loops of other lengths, or stolen time explains the difference |
+//! | no verdict | one of two commands failed more often, too few pairs of rounds are left, a row is not linear in the headline's state and the other has loops of other lengths, or stolen time explains the difference |
 //! | depends on the neighbour | the headline and another state both show a difference (see [`decision`](crate::stats::decide)), of opposite signs |
 //! | faster, slower | of commands with fewer than six rounds: their runs do not overlap, and the exact rank test is sure, as of five and five |
 //! | faster, slower, same, undecided | what the headline shows, by the rule of [`decision`](crate::stats::decide) |
@@ -23,7 +23,7 @@
 
 use super::{by_ranks, lengths, stolen};
 use crate::record::{
-    self, Among, Comparison, Estimator, Experiment, Paired, Reason, Record, State, Test, Variant, Verdict,
+    self, Among, Comparison, Estimator, Experiment, Paired, Reason, Record, State, Test, TimedCommand, Variant, Verdict,
 };
 use crate::stats::{self, Decision};
 
@@ -77,16 +77,35 @@ pub fn give_verdicts_by(record: &mut Record, estimator: Estimator) {
             c.p_holm = corrected.next().unwrap_or(1.0);
             let corrected = |s: &Paired| decides(&s).then(|| corrected_states.next()).flatten().unwrap_or(1.0);
             let states: Vec<f64> = c.states.iter().map(corrected).collect();
-            let decision = match estimator {
+            let mut decision = match estimator {
                 Estimator::Median => by_median(e, c, &states),
                 Estimator::Welch => by_welch(e, c),
             };
+            if let Some(why) = unlike_failures(e, c) {
+                decision = Decision {
+                    tests: decision.tests,
+                    ..Decision::none(Reason::Other(why))
+                };
+                c.headline.iter_mut().for_each(|h| h.verdict = Verdict::None);
+            }
             c.verdict = decision.verdict;
             c.reason = decision.reason;
             c.tests = decision.tests;
         }
         e.comparisons = comparisons;
     }
+}
+
+/// Why times of commands cannot be compared of which one failed more often: a run that fails does less.
+fn unlike_failures(e: &Experiment, c: &Comparison) -> Option<String> {
+    let [a, b] = [&c.a, &c.b].map(|name| variant(e, name).and_then(|v| Some((name, v.timed.as_ref()?))));
+    let (a, b) = (a?, b?);
+    let said = |(name, timed): (&String, &TimedCommand)| match timed.failures_in_words() {
+        Some(failures) => format!("of {name}, {failures}"),
+        None => format!("of {name}, none of {} failed", timed.runs),
+    };
+    a.1.fails_unlike(b.1)
+        .then(|| format!("one fails more often: {}; {}", said(a), said(b)))
 }
 
 fn by_median(e: &Experiment, c: &mut Comparison, p_states: &[f64]) -> Decision {

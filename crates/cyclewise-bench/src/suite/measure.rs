@@ -40,7 +40,10 @@ pub(super) fn group(suite: &mut Suite, parts: &Named<'_>, mut rows: Vec<Row<'_>>
                 .shared
                 .miss(parts.name, None, "not begun: the two programs no longer take turns")
         }
-        Action::Bench if interrupt::asked() => suite.shared.miss(parts.name, None, "not begun before Ctrl-C"),
+        Action::Bench if interrupt::asked() => {
+            let why = format!("not begun before {}", interrupt::name());
+            suite.shared.miss(parts.name, None, &why);
+        }
         Action::Bench => measure(suite, parts, rows),
     }
 }
@@ -80,9 +83,11 @@ fn measure(suite: &mut Suite, parts: &Named<'_>, rows: Vec<Row<'_>>) {
     match done {
         // Where one of two programs ends a group by an error, the other does not know it.
         Err(error) if turns.is_some() => suite.alone(name, error),
-        Err(_) if interrupt::asked() => suite
-            .shared
-            .miss(name, None, "cut short by Ctrl-C before its first result"),
+        Err(_) if interrupt::asked() => suite.shared.miss(
+            name,
+            None,
+            &format!("cut short by {} before its first result", interrupt::name()),
+        ),
         Err(error) => fail(suite, name, &prepared.panicked, error),
         Ok(measured) => enter(suite, parts, heading, &prepared, measured, place.tsc_hz),
     }
@@ -176,7 +181,10 @@ fn enter(
     let complete = |e| completed(e, &prepared.known, parts.counters, tsc_hz);
     match suite.shared.add(heading, &prepared.setup, measured, complete) {
         Ok(rounds) if interrupted => {
-            let why = format!("cut short by Ctrl-C after {rounds} rounds, which are kept");
+            let why = format!(
+                "cut short by {} after {rounds} rounds, which are kept",
+                interrupt::name()
+            );
             suite.shared.miss(name, None, &why);
         }
         Ok(_) => {}

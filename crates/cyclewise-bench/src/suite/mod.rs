@@ -215,7 +215,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, define: impl FnOnce(&m
         options: options.clone(),
     });
     if measures {
-        interrupt::listen();
+        match part {
+            Some(_) => interrupt::listen_with_parent(),
+            None => interrupt::listen(),
+        }
     }
     if options.action != Action::List {
         watch_limits(&options, shared.clone());

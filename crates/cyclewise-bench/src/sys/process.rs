@@ -10,7 +10,9 @@
 #![expect(unsafe_code, reason = "fork, alarm, signal, _exit")]
 
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, set_parent_process_death_signal, waitpid};
+use rustix::process::{
+    Pid, Signal, WaitOptions, kill_process, kill_process_group, set_parent_process_death_signal, waitpid,
+};
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -55,14 +57,59 @@ pub fn die_with_parent(parent: u32) {
     }
 }
 
-/// Sends SIGINT to a child that has not been waited for.
-pub fn interrupt(child: &std::process::Child) {
-    if let Ok(pid) = i32::try_from(child.id())
-        && let Some(pid) = Pid::from_raw(pid)
-    {
-        // Fails only if it has ended, and then there is nothing to interrupt.
-        let _ = kill_process(pid, Signal::INT);
+/// Sends a signal to a child that has not been waited for.
+pub fn send(child: &std::process::Child, signal: i32) {
+    if let Some((pid, signal)) = named(child, signal) {
+        // Fails only if it has ended, and then there is nothing to tell it.
+        let _ = kill_process(pid, signal);
     }
+}
+
+/// Sends a signal to all in the process group that a child leads which has not been waited for.
+pub fn send_to_group(child: &std::process::Child, signal: i32) {
+    if let Some((pid, signal)) = named(child, signal) {
+        // As above.
+        let _ = kill_process_group(pid, signal);
+    }
+}
+
+/// Sends a signal to a child that has not been waited for, to its children, and so on, where the kernel lists them (CONFIG_PROC_CHILDREN).
+pub fn send_to_tree(child: &std::process::Child, signal: i32) {
+    let mut tree = vec![child.id()];
+    let mut next = 0;
+    while let Some(&pid) = tree.get(next) {
+        tree.extend(children(pid));
+        next += 1;
+    }
+    for (pid, signal) in tree.iter().filter_map(|&pid| named_by(pid, signal)) {
+        let _ = kill_process(pid, signal);
+    }
+}
+
+/// The children of a process, by its threads.
+fn children(pid: u32) -> Vec<u32> {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten();
+    let lists = threads
+        .flatten()
+        .filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+    lists
+        .flat_map(|list| {
+            list.split_whitespace()
+                .filter_map(|n| n.parse().ok())
+                .collect::<Vec<u32>>()
+        })
+        .collect()
+}
+
+fn named(child: &std::process::Child, signal: i32) -> Option<(Pid, Signal)> {
+    named_by(child.id(), signal)
+}
+
+fn named_by(pid: u32, signal: i32) -> Option<(Pid, Signal)> {
+    Some((
+        Pid::from_raw(i32::try_from(pid).ok()?)?,
+        Signal::from_named_raw(signal)?,
+    ))
 }
 
 /// Sends SIGTERM to a process of this number, if there is one.

@@ -1,4 +1,4 @@
-//! sigaction(2), raise(3): handlers, and a signal to the calling thread.
+//! sigaction(2), signal(2), raise(3): handlers, and a signal to the calling thread.
 //!
 //! # Safety
 //! 1. The kernel reads or writes one `sigaction`, for which all zeroes is a valid value.
@@ -36,6 +36,12 @@ pub fn has_default_action(signal: c_int) -> bool {
     let rc = unsafe { libc::sigaction(signal, ptr::null(), action.as_mut_ptr()) };
     // SAFETY: zeroed is valid (Safety 1).
     rc == 0 && unsafe { action.assume_init() }.sa_sigaction == libc::SIG_DFL
+}
+
+/// Gives `signal` its default action.
+pub fn set_default(signal: c_int) {
+    // SAFETY: SIG_DFL installs no code of ours.
+    unsafe { libc::signal(signal, libc::SIG_DFL) };
 }
 
 /// Sends `signal` to the calling thread. Unless it is blocked, it is delivered before this returns.

@@ -1,4 +1,4 @@
-//! The terminal's width.
+//! The terminal: its width, and whether there is one.
 
 use rustix::termios::tcgetwinsize;
 use std::os::fd::AsFd;
@@ -11,6 +11,11 @@ pub fn columns() -> Option<u16> {
 /// The columns of the terminal that stderr is.
 pub fn stderr_columns() -> Option<u16> {
     columns_of(std::io::stderr())
+}
+
+/// Whether this process has a controlling terminal, of which one process group is in the foreground.
+pub fn is_controlled() -> bool {
+    std::fs::File::open("/dev/tty").is_ok()
 }
 
 fn columns_of(stream: impl AsFd) -> Option<u16> {

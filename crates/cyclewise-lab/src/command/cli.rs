@@ -1,5 +1,6 @@
 //! The command line's definition.
 
+use super::time_args::TimeArgs;
 use crate::compare::FailOn;
 use crate::record::Estimator;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -17,7 +18,8 @@ const LINES_OF_CODE: u32 = 10;
     name = "cyclewise",
     version,
     about,
-    after_help = "Exit status: 0 success, 1 a check failed, 2 usage error, 3 not supported on this machine, or not everything was measured."
+    after_help = "Exit status: 0 success, 1 a check failed, 2 usage error, 3 not supported on this machine, or not everything was measured. \
+                  Ended early by Ctrl-C, SIGTERM or SIGHUP, it ends by that signal: 130, 143 or 129 in a shell."
 )]
 pub(super) struct Cli {
     #[command(subcommand)]
@@ -78,7 +80,11 @@ pub(super) enum Command {
         lines: u32,
     },
     /// Time whole commands, interleaved in random order
-    Time(TimeArgs),
+    ///
+    /// Options have the names and letters of hyperfine's. Runs see their number, from 0, as CYCLEWISE_ITERATION and HYPERFINE_ITERATION.
+    /// Files that are named are also written while it runs, so that a kill loses little; Ctrl-C, SIGTERM and SIGHUP end the commands and keep
+    /// the rounds.
+    Time(Box<TimeArgs>),
     /// Show what atomics cost a program: which lines of code, and what it would gain without
     ///
     /// Starts the program `cyclewise-locks`, beside this one or in PATH, with the same words: `cyclewise locks --help` prints its options.
@@ -269,33 +275,6 @@ pub(super) struct LimitsArgs {
     /// Print every column [default: those that fit the terminal, at most 100 characters]
     #[arg(long, conflicts_with = "markdown")]
     pub(super) wide: bool,
-}
-
-#[derive(Args)]
-pub(super) struct TimeArgs {
-    /// Commands; each is compared with the first
-    #[arg(required = true, value_name = "CMD")]
-    pub(super) commands: Vec<String>,
-    /// Runs of each command
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(2..=100_000))]
-    pub(super) runs: u32,
-    /// Run this command before each timed run
-    #[arg(long, value_name = "CMD")]
-    pub(super) prepare: Option<String>,
-    /// Untimed runs of each command at the start
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=10_000))]
-    pub(super) warmup: u32,
-    /// Run commands directly instead of through `sh -c`
-    #[arg(short = 'N', long)]
-    pub(super) no_shell: bool,
-    /// Continue when a command fails
-    #[arg(short, long)]
-    pub(super) ignore_failure: bool,
-    /// List every run
-    #[arg(long)]
-    pub(super) list_runs: bool,
-    #[command(flatten)]
-    pub(super) common: Common,
 }
 
 #[derive(Args)]

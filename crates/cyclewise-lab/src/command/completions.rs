@@ -17,6 +17,15 @@ pub(super) fn definition() -> Command {
             run.mut_arg("experiments", |arg| arg.value_parser(experiments()))
         })
         .mut_subcommand("time", |time| {
-            time.mut_arg("commands", commands).mut_arg("prepare", commands)
+            let lines = [
+                "commands",
+                "reference",
+                "setup",
+                "prepare",
+                "conclude",
+                "cleanup",
+                "shell",
+            ];
+            lines.into_iter().fold(time, |time, line| time.mut_arg(line, commands))
         })
 }

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::record::guest::Outcome;
 use crate::record::{Experiment, Missing, Record};
+use crate::sys::interrupt;
 
 /// An experiment that is not in the record: this machine cannot run it, or it failed.
 pub(super) fn experiment(name: &str, error: &Error) -> Missing {
@@ -14,18 +15,19 @@ pub(super) fn experiment(name: &str, error: &Error) -> Missing {
     }
 }
 
-/// An experiment that Ctrl-C kept from beginning.
+/// An experiment that a signal kept from beginning.
 pub(super) fn not_begun(name: &str) -> Missing {
-    possible(name, "not begun before Ctrl-C")
+    possible(name, &format!("not begun before {}", interrupt::name()))
 }
 
-/// An experiment that Ctrl-C ended after `rounds`, which are in the record.
+/// An experiment that a signal ended after `rounds`, which are in the record.
 pub(super) fn cut_short(name: &str, rounds: usize) -> Missing {
+    let by = interrupt::name();
     match rounds {
-        0 => possible(name, "cut short by Ctrl-C before its first result"),
+        0 => possible(name, &format!("cut short by {by} before its first result")),
         _ => possible(
             name,
-            &format!("cut short by Ctrl-C after {rounds} rounds, which are kept"),
+            &format!("cut short by {by} after {rounds} rounds, which are kept"),
         ),
     }
 }

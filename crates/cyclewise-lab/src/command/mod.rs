@@ -17,6 +17,7 @@ mod run;
 mod run_once;
 mod runs;
 mod time;
+mod time_args;
 mod verify;
 
 use crate::error::{Error, Result};

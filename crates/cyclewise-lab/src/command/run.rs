@@ -14,10 +14,11 @@ pub(super) fn run(args: &RunArgs) -> Result<()> {
     let chosen = experiment::select(&args.experiments)?;
     reject_unused_options(args, &chosen)?;
     if let Some(part) = Part::of_this_process()? {
-        interrupt::listen();
+        interrupt::listen_with_parent();
         return runs::measure_part(args, &chosen, part);
     }
-    record_files::check(&args.common, true)?;
+    let documents = record_files::documents(&args.common);
+    record_files::check(&documents, &args.common, true)?;
     let key = anonymous::key(args.common.anonymous.as_ref())?;
     interrupt::listen();
     let mut record = runs::measure(args, &chosen)?;
@@ -29,7 +30,7 @@ pub(super) fn run(args: &RunArgs) -> Result<()> {
     if !record.experiments.is_empty() {
         record_files::write(
             &record,
-            &args.common,
+            &documents,
             &export::table::record(&record, output::look(args.common.wide)),
             true,
         )?;

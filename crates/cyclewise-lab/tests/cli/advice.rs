@@ -103,7 +103,8 @@ impl Parsers {
         let is_end = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_');
         text.match_indices(option)
             .any(|(at, _)| is_end(&text[at + option.len()..]))
-            || text.contains(&format!(" {field}"))
+            // A field of a definition; in a help it would be a value of that name.
+            || (matches!(command, "bench" | "fleet" | "locks") && text.contains(&format!(" {field}")))
     }
 
     fn text(command: &str) -> String {

@@ -114,7 +114,7 @@ fn timed_commands_are_the_users_own_words() {
     let key = folder.with("key", KEY);
     let output = in_a_job(&[
         "time",
-        "-n",
+        "-r",
         "5",
         "-i",
         "--anonymous",

@@ -72,7 +72,7 @@ fn no_command_prints_a_line_of_more_than_eighty_columns() {
 #[test]
 fn the_name_of_a_command_reaches_the_terminal_without_controls() {
     let evil = "true #\u{1b}[2J\r\u{9b}2Jx";
-    let output = command(&["time", "-n", "2", evil, "true"])
+    let output = command(&["time", "-r", "2", evil, "true"])
         .env("CLICOLOR_FORCE", "1")
         .output()
         .unwrap();
@@ -91,7 +91,7 @@ fn the_name_of_a_command_reaches_the_terminal_without_controls() {
 fn a_failure_is_told_in_a_few_lines_whatever_was_printed_before_it() {
     let output = cyclewise(&[
         "time",
-        "-n",
+        "-r",
         "2",
         "head -c 100000 /dev/zero; echo; echo why >&2; exit 3",
     ]);

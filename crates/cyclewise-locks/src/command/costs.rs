@@ -113,7 +113,7 @@ fn measured() -> Result<Record> {
     let mut is_told = false;
     while child.try_wait().map_err(|e| failed(&e))?.is_none() {
         if interrupt::asked() && !is_told {
-            process::interrupt(&child);
+            process::send(&child, libc::SIGINT);
             is_told = true;
         }
         std::thread::sleep(LOOK);

@@ -84,7 +84,7 @@ fn locks(args: &LocksArgs) -> Result<ExitCode> {
         true => Some(stdout::lend_stderr().map_err(|e| Error::system("stdout", &e, "name a file instead of `-`"))?),
         false => None,
     };
-    interrupt::listen_to_supervisors();
+    interrupt::listen();
     let (parts, exit) = count(args, &prepared)?;
     if parts.is_empty() {
         return show::ended(

@@ -7,7 +7,7 @@
 use super::program::Program;
 use crate::forecast::NativeTime;
 use cyclewise_bench::sys::interrupt;
-use cyclewise_bench::sys::spawn::{self, Finished};
+use cyclewise_bench::sys::spawn::{self, Bounds, Finished};
 use std::fs::File;
 use std::io::{self, IsTerminal, Seek, SeekFrom};
 use std::os::fd::AsFd;
@@ -170,7 +170,7 @@ fn once(program: &Program, stdin: &Stdin) -> io::Result<Finished> {
         .stdin(stdin.again()?)
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    spawn::run_unless_interrupted(&mut command)
+    spawn::run(command, Bounds::default(), None)
 }
 
 /// The median and the range of the runs; `None` of none.

@@ -12,7 +12,7 @@ pub(super) fn locks_runner(args: &LocksRunnerArgs) -> Result<ExitCode> {
     let program = Program::find(&args.program)?;
     let way = way::choose(Some(args.by), ways())?;
     way.check(&program)?;
-    interrupt::listen_to_supervisors();
+    interrupt::listen();
     let _running = Running::tell(&args.folder);
     let options = PartOptions {
         way: way.as_ref(),

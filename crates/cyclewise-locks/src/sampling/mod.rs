@@ -134,7 +134,7 @@ fn follow(
             if waited >= GRACE * (sent + 1) {
                 match sent {
                     // Whoever interrupted this program alone meant the other one too.
-                    0 => process::interrupt(child),
+                    0 => process::send(child, libc::SIGINT),
                     1 => child.kill()?,
                     _ => return Ok(None),
                 }

@@ -248,7 +248,9 @@ fn commands(record: &Record) -> Option<String> {
     if e.comparisons.len() > MOST_COMMANDS {
         said.push(format!("And {} more.", e.comparisons.len() - MOST_COMMANDS));
     }
-    (!said.is_empty()).then(|| said.join(" "))
+    let other = e.timing.as_ref().map(|t| t.by.as_str()).filter(|by| *by != "wall");
+    let quantity = other.map_or(String::new(), |by| format!("Of {by} time: "));
+    (!said.is_empty()).then(|| format!("{quantity}{}", said.join(" ")))
 }
 
 #[cfg(test)]

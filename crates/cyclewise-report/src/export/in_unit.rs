@@ -27,22 +27,22 @@ fn per_second(unit: Unit) -> f64 {
     }
 }
 
-/// A record with its experiments in seconds as they are shown.
-pub(super) fn record(record: &Record) -> Cow<'_, Record> {
+/// A record with its experiments in seconds as they are shown: in the unit that is asked for, or in the one that fits.
+pub(super) fn record(record: &Record, asked: Option<Unit>) -> Cow<'_, Record> {
     if record.experiments.iter().all(|e| e.unit != Unit::Seconds) {
         return Cow::Borrowed(record);
     }
     let mut shown = record.clone();
     for (e, of) in shown.experiments.iter_mut().zip(&record.experiments) {
-        *e = experiment(of).into_owned();
+        *e = experiment(of, asked).into_owned();
     }
     Cow::Owned(shown)
 }
 
 /// An experiment as it is shown.
-pub(super) fn experiment(e: &Experiment) -> Cow<'_, Experiment> {
+pub(super) fn experiment(e: &Experiment, asked: Option<Unit>) -> Cow<'_, Experiment> {
     let unit = match e.unit {
-        Unit::Seconds => fitting(e.variants.iter().filter(|v| v.n > 0).map(|v| v.value().0)),
+        Unit::Seconds => asked.unwrap_or_else(|| fitting(e.variants.iter().filter(|v| v.n > 0).map(|v| v.value().0))),
         unit => unit,
     };
     if unit == e.unit {
@@ -56,6 +56,7 @@ pub(super) fn experiment(e: &Experiment) -> Cow<'_, Experiment> {
         c.difference *= k;
         scale(&mut c.ci95, k);
         c.headline.iter_mut().chain(&mut c.states).for_each(|p| paired(p, k));
+        c.quantities.iter_mut().for_each(|q| scale(&mut q.medians, k));
     }
     if let Some(control) = &mut e.control {
         control.difference *= k;

@@ -3,6 +3,7 @@
 pub mod csv;
 mod fleet;
 pub mod html;
+pub mod hyperfine;
 mod in_unit;
 pub mod json;
 mod limits;

@@ -4,7 +4,7 @@ use super::number::{
     NONE, added, at_least_two_digits, brief, cost_range, count, decimals, estimate, half_width, interval, percent,
     significant, uncertainty,
 };
-use crate::record::{Experiment, Kind, Mode, State, Variant, bounds};
+use crate::record::{Experiment, Kind, Mode, State, TimedCommand, Variant, bounds};
 
 /// A row that lost a larger share of its samples says how many.
 const MANY_REJECTED: f64 = 0.1;
@@ -81,6 +81,7 @@ pub(super) fn marks(v: &Variant, usual: State, adds: Option<[f64; 2]>) -> Vec<St
         marks.push("no samples kept".to_owned());
         return marks;
     }
+    marks.extend(v.timed.as_ref().and_then(TimedCommand::failures_in_words));
     let figure = v.figure();
     if v.is_not_linear() {
         let at = v.at_lengths();

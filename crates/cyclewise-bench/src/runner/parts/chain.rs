@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-/// How often a part in progress is looked at: for a Ctrl-C that it has to hear of.
+/// How often a part in progress is looked at: for a signal that it has to hear of.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// What the parts of a run came to.
@@ -72,7 +72,9 @@ pub fn run(parts: u32, tell: impl Fn(&str)) -> Result<Chain> {
                 1 => name,
                 _ => format!("processes {} to {parts}", index + 1),
             };
-            chain.missing.push(lacks(&name, "not begun before Ctrl-C"));
+            chain
+                .missing
+                .push(lacks(&name, &format!("not begun before {}", interrupt::name())));
             break;
         }
         if so_far.as_ref().is_some_and(|so_far| so_far.ended) {
@@ -98,9 +100,10 @@ pub fn run(parts: u32, tell: impl Fn(&str)) -> Result<Chain> {
                 missing.push((name, next.record.missing.clone()));
                 (handed, so_far) = (written, Some(next));
             }
-            Ok(_) if interrupt::asked() => chain
-                .missing
-                .push(lacks(&name, "ended by Ctrl-C before its first result")),
+            Ok(_) if interrupt::asked() => chain.missing.push(lacks(
+                &name,
+                &format!("ended by {} before its first result", interrupt::name()),
+            )),
             // What ended it would end the next.
             Ok(_) => {
                 chain
@@ -158,7 +161,7 @@ pub(super) fn start(program: &Path, named: Named, stdin: Stdio) -> Result<Child>
     command.spawn().map_err(|e| failed(&e))
 }
 
-/// Waits for the end of all; passes a Ctrl-C on to them.
+/// Waits for the end of all; passes a signal that asks to end on to them.
 pub(super) fn end<const N: usize>(mut children: [&mut Child; N]) -> Result<[ExitStatus; N]> {
     let mut told = false;
     loop {
@@ -169,8 +172,8 @@ pub(super) fn end<const N: usize>(mut children: [&mut Child; N]) -> Result<[Exit
         if ended.iter().all(Option::is_some) {
             return Ok(ended.map(Option::unwrap_or_default));
         }
-        if interrupt::asked() && !told {
-            children.iter().for_each(|child| process::interrupt(child));
+        if let Some(asked) = interrupt::signal().filter(|_| !told) {
+            children.iter().for_each(|child| process::send(child, asked));
             told = true;
         }
         std::thread::sleep(LOOK_EVERY);

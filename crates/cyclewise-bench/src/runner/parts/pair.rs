@@ -45,7 +45,9 @@ pub fn compare(parts: u32, programs: [&Path; 2], arguments: &[String], name: &st
     for index in 0..parts {
         let pair = format!("pair {} of {parts} of processes", index + 1);
         if interrupt::asked() {
-            chain.missing.push(lacks(&pair, "not begun before Ctrl-C"));
+            chain
+                .missing
+                .push(lacks(&pair, &format!("not begun before {}", interrupt::name())));
             break;
         }
         if so_far.iter().flatten().any(|side| side.ended) {

@@ -4,8 +4,15 @@ use super::*;
 use crate::error::Status;
 use crate::runner::Sample;
 
+fn named(text: &str) -> Named {
+    Named {
+        text: text.to_string(),
+        ..Named::default()
+    }
+}
+
 fn subject(text: &str, opts: &TimeOptions) -> Box<dyn Sampler> {
-    setup(&[text.to_string()], opts).unwrap().samplers.remove(0)
+    setup(&[named(text)], opts).unwrap().setup.samplers.remove(0)
 }
 
 fn metric(sample: &Sample, name: &str) -> f64 {
@@ -41,7 +48,7 @@ fn work_is_counted_as_user_time() {
 #[test]
 fn a_program_that_is_not_there_is_named() {
     let direct = TimeOptions {
-        shell: false,
+        shell: Shell::None,
         ..TimeOptions::default()
     };
     let message = failure("no-such-command-at-all", &direct);
@@ -60,11 +67,11 @@ fn failures_say_how_when_and_what_was_printed() {
         ..TimeOptions::default()
     };
     let prepared = TimeOptions {
-        prepare: Some("echo no disk >&2; false".to_string()),
+        prepare: vec!["echo no disk >&2; false".to_string()],
         ..opts.clone()
     };
     let direct = TimeOptions {
-        shell: false,
+        shell: Shell::None,
         ..TimeOptions::default()
     };
     let warm = TimeOptions {
@@ -82,10 +89,10 @@ fn failures_say_how_when_and_what_was_printed() {
         failure("exit 4", &warm),
     ];
     insta::assert_snapshot!(all.join("\n"), @r"
-    command 'echo one; echo two >&2; exit 3' exited with status 3 (run 1 of 20); if that is expected, use --ignore-failure; its output ended:
+    command 'echo one; echo two >&2; exit 3' exited with status 3 (run 1 of 20); if that is expected, use --ignore-failure; run once more, its output ended:
         one
         two
-    command 'seq 1 100; printf '\033[2J\377'; exit 1' exited with status 1 (run 1 of 20); if that is expected, use --ignore-failure; its output ended:
+    command 'seq 1 100; printf '\033[2J\377'; exit 1' exited with status 1 (run 1 of 20); if that is expected, use --ignore-failure; run once more, its output ended:
         92
         93
         94
@@ -96,13 +103,13 @@ fn failures_say_how_when_and_what_was_printed() {
         99
         100
         \u{1b}[2J�
-    command 'false' exited with status 1 (run 1); if that is expected, use --ignore-failure; it printed nothing
-    command 'kill -SEGV $$' was killed by signal 11 (SIGSEGV) (run 1 of 20); if that is expected, use --ignore-failure; it printed nothing
-    command '(exit 139)' exited with status 139, a shell's status for signal 11 (SIGSEGV) (run 1 of 20); if that is expected, use --ignore-failure; it printed nothing
-    command 'exec 2>/dev/null; no-such-command-at-all' exited with status 127, a shell's status for a command that is not found (run 1 of 20); if that is expected, use --ignore-failure; it printed nothing
-    prepare command 'echo no disk >&2; false' exited with status 1 before run 1 of 20 of 'true'; its output ended:
+    command 'false' exited with status 1 (run 1); if that is expected, use --ignore-failure; run once more, it printed nothing
+    command 'kill -SEGV $$' was killed by signal 11 (SIGSEGV) (run 1 of 20); if that is expected, use --ignore-failure; run once more, it printed nothing
+    command '(exit 139)' exited with status 139, a shell's status for signal 11 (SIGSEGV) (run 1 of 20); if that is expected, use --ignore-failure; run once more, it printed nothing
+    command 'exec 2>/dev/null; no-such-command-at-all' exited with status 127, a shell's status for a command that is not found (run 1 of 20); if that is expected, use --ignore-failure; run once more, it printed nothing
+    prepare command 'echo no disk >&2; false' exited with status 1 before run 1 of 20 of 'true'; run once more, its output ended:
         no disk
-    command 'exit 4' exited with status 4 (warm-up run 1 of 2); if that is expected, use --ignore-failure; it printed nothing
+    command 'exit 4' exited with status 4 (warm-up run 1 of 2); if that is expected, use --ignore-failure; run once more, it printed nothing
     ");
 }
 
@@ -119,11 +126,11 @@ fn a_later_run_is_numbered() {
 #[test]
 fn a_failure_may_be_ignored_but_not_that_of_the_prepare_command() {
     let mut opts = TimeOptions {
-        ignore_failure: true,
+        tolerate: Tolerate::All,
         ..TimeOptions::default()
     };
     assert!(subject("exit 3", &opts).sample().is_ok());
-    opts.prepare = Some("exit 3".to_string());
+    opts.prepare = vec!["exit 3".to_string()];
     assert!(failure("true", &opts).contains("prepare command"));
 }
 
@@ -132,7 +139,7 @@ fn preparing_and_warming_up_happen_when_they_should() {
     let dir = tempfile::tempdir().unwrap();
     let log = dir.path().join("log");
     let opts = TimeOptions {
-        prepare: Some(format!("echo p >> '{}'", log.display())),
+        prepare: vec![format!("echo p >> '{}'", log.display())],
         warmup: 2,
         ..TimeOptions::default()
     };
@@ -147,7 +154,7 @@ fn preparing_and_warming_up_happen_when_they_should() {
 #[test]
 fn words_are_split_where_there_is_no_shell() {
     let opts = TimeOptions {
-        shell: false,
+        shell: Shell::None,
         ..TimeOptions::default()
     };
     assert!(subject("test 'a b' = \"a b\"", &opts).sample().is_ok());
@@ -162,11 +169,11 @@ fn standard_input_is_empty() {
 #[test]
 fn bad_input_is_wrong_use() {
     let direct = TimeOptions {
-        shell: false,
+        shell: Shell::None,
         ..TimeOptions::default()
     };
     let no_prepare = TimeOptions {
-        prepare: Some(" ".to_string()),
+        prepare: vec![" ".to_string()],
         ..TimeOptions::default()
     };
     let shell = TimeOptions::default();
@@ -180,7 +187,7 @@ fn bad_input_is_wrong_use() {
     ];
     let mut messages = Vec::new();
     for (commands, opts) in bad {
-        let commands: Vec<String> = commands.iter().map(|s| s.to_string()).collect();
+        let commands: Vec<Named> = commands.iter().map(|text| named(text)).collect();
         let error = setup(&commands, opts).err().unwrap();
         assert_eq!(error.status, Status::Usage);
         messages.push(error.message);
@@ -197,9 +204,9 @@ fn bad_input_is_wrong_use() {
 
 #[test]
 fn equal_commands_get_names_of_their_own_and_all_are_held_against_the_first() {
-    let commands = ["true", "true", "true #2", "false", "true"].map(String::from);
+    let commands = ["true", "true", "true #2", "false", "true"].map(named);
     assert_eq!(names(&commands), ["true", "true #3", "true #2", "false", "true #4"]);
-    let setup = setup(&commands, &TimeOptions::default()).unwrap();
+    let setup = setup(&commands, &TimeOptions::default()).unwrap().setup;
     assert_eq!(setup.compare, [(1, 0), (2, 0), (3, 0), (4, 0)]);
     assert_eq!(setup.control, Control::Split(0));
 }

@@ -34,7 +34,7 @@ use std::borrow::Cow;
 /// # Errors
 /// Exit 3 if rendering fails; no content of a record causes it.
 pub fn render(records: &[Record], published: &dyn Fn(&str) -> &'static [Published]) -> Result<String> {
-    let shown: Vec<Cow<'_, Record>> = records.iter().map(in_unit::record).collect();
+    let shown: Vec<Cow<'_, Record>> = records.iter().map(|r| in_unit::record(r, None)).collect();
     if shown.iter().all(|record| matches!(record, Cow::Borrowed(_))) {
         return finish(&page::RunPage::new(records, published)?);
     }

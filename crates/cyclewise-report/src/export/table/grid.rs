@@ -5,7 +5,7 @@
 )]
 
 use crate::export::number::NONE;
-use crate::record::Verdict;
+use crate::record::{Unit, Verdict};
 use anstyle::{AnsiColor, Color, Style};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 
@@ -25,6 +25,8 @@ pub struct Look {
     pub columns: usize,
     /// Every column, whatever the width.
     pub wide: bool,
+    /// The unit of commands' times, if not the one that fits.
+    pub unit: Option<Unit>,
 }
 
 impl Look {
@@ -34,6 +36,7 @@ impl Look {
         Look {
             columns: columns.clamp(LEAST_COLUMNS, MOST_COLUMNS),
             wide,
+            unit: None,
         }
     }
 }

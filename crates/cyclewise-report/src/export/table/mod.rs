@@ -28,7 +28,7 @@ use std::fmt::Write;
 
 /// A whole record: what it answers, a line for each experiment, then each experiment's rows, and warnings.
 pub fn record(record: &Record, look: Look) -> String {
-    let record = &*in_unit::record(record);
+    let record = &*in_unit::record(record, look.unit);
     let mut out = format!("{}\n", machine(&record.machine, look));
     out.push_str(&answer(record, look));
     for e in &record.experiments {
@@ -170,7 +170,11 @@ fn experiment(record: &Record, e: &Experiment, look: Look) -> String {
 
 /// The unit, the rounds, how many of them were quiet, and the noise floor.
 fn circumstances(e: &Experiment) -> String {
-    let mut out = format!("{}, {} rounds", e.unit.as_str(), e.rounds);
+    let quantity = e
+        .timing
+        .as_ref()
+        .map_or(String::new(), |t| format!(" of {} time", t.by));
+    let mut out = format!("{}{quantity}, {} rounds", e.unit.as_str(), e.rounds);
     if let Some(quiet) = e.probe.as_ref().and_then(|p| p.share(State::Quiet)) {
         let _ = write!(out, ", {} of them quiet", percent(quiet));
     }

@@ -2,8 +2,8 @@
 
 use super::grid::{BOLD, Column, Look, in_blocks, wrapped};
 use crate::export::in_unit;
-use crate::export::number::{decimals, estimate, fixed, half_width, interval, p_value, significant};
-use crate::record::{Experiment, Metric, Variant};
+use crate::export::number::{decimals, estimate, fixed, half_width, interval, p_value, ratio, significant};
+use crate::record::{Comparison, Experiment, Metric, Variant, bounds};
 use std::fmt::Write;
 
 /// One column per metric: mean and standard deviation, in as many tables as it takes. Variants without metrics and metrics that are always 0 are left out;
@@ -46,7 +46,7 @@ fn title((name, unit): (&str, &str)) -> String {
 
 /// Every run of every variant.
 pub fn runs(e: &Experiment, look: Look) -> String {
-    let e = &*in_unit::experiment(e);
+    let e = &*in_unit::experiment(e, look.unit);
     let runs: Vec<(&Variant, usize)> = e.variants.iter().flat_map(|v| (0..v.n).map(move |i| (v, i))).collect();
     let cells =
         |cell: &dyn Fn(&Variant, usize) -> String| -> Vec<String> { runs.iter().map(|(v, i)| cell(v, *i)).collect() };
@@ -70,7 +70,7 @@ pub fn runs(e: &Experiment, look: Look) -> String {
 
 /// Each comparison in words, with the terms of its t-test.
 pub fn t_tests(e: &Experiment, look: Look) -> String {
-    let e = &*in_unit::experiment(e);
+    let e = &*in_unit::experiment(e, look.unit);
     let mut out = String::new();
     let sem = |name: &str| {
         e.variants
@@ -78,9 +78,9 @@ pub fn t_tests(e: &Experiment, look: Look) -> String {
             .find(|v| v.name == name)
             .map_or(f64::NAN, |v| v.sd / (v.n as f64).sqrt())
     };
+    let unit = e.unit.as_str();
     for c in &e.comparisons {
         let digits = decimals(c.difference, half_width(c.ci95));
-        let unit = e.unit.as_str();
         let difference = format!(
             ": {} {unit}, 95 % confidence interval {} {unit}",
             estimate(c.difference, c.ci95),
@@ -95,10 +95,14 @@ pub fn t_tests(e: &Experiment, look: Look) -> String {
             fixed(sem(&c.a), digits),
             fixed(sem(&c.b), digits),
         );
+        let kinds = match quantities(c, unit) {
+            kinds if kinds.is_empty() => kinds,
+            kinds => format!("\n  {}", wrapped(&kinds, look, 2, 2)),
+        };
         let before = c.a.chars().count() + " minus ".len() + c.b.chars().count();
         let _ = writeln!(
             out,
-            "{BOLD}{}{BOLD:#} minus {BOLD}{}{BOLD:#}{}\n  {}\n",
+            "{BOLD}{}{BOLD:#} minus {BOLD}{}{BOLD:#}{}\n  {}{kinds}\n",
             c.a,
             c.b,
             wrapped(&difference, look, before, 2),
@@ -106,4 +110,18 @@ pub fn t_tests(e: &Experiment, look: Look) -> String {
         );
     }
     out
+}
+
+/// The medians of each kind of time, and their ratios; empty where there is none.
+fn quantities(c: &Comparison, unit: &str) -> String {
+    let shown = c.quantities.iter().map(|q| {
+        let [a, b] = q.medians.map(|m| significant(m, 3));
+        let ci95 = bounds(q.ratio_ci95);
+        let (times, spread) = (ratio(q.ratio, ci95), interval(q.ratio, ci95));
+        format!("{} {a} and {b} {unit}, {times}× ({spread})", q.quantity)
+    });
+    match shown.collect::<Vec<_>>() {
+        none if none.is_empty() => String::new(),
+        some => format!("medians, and their ratios in rounds: {}", some.join("; ")),
+    }
 }

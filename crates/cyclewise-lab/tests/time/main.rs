@@ -1,6 +1,11 @@
 //! `cyclewise time`: whole commands, interleaved, with the kernel's accounts; and what happens when one fails.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod failures;
+mod options;
+mod output;
+mod signals;
 
 use common::{Folder, cyclewise, text};
 use cyclewise_lab::record::{self, Record};
@@ -34,7 +39,7 @@ fn record(args: &[&str]) -> Option<Record> {
 #[test]
 fn a_sleep_takes_its_time_and_no_cpu() {
     // One process, whose own time and whose sleep exclude each other.
-    let Some(r) = record(&["-n", "4", "--json", "-", "exec sleep 0.05", "true"]) else {
+    let Some(r) = record(&["-r", "4", "--json", "-", "exec sleep 0.05", "true"]) else {
         return;
     };
     let e = &r.experiments[0];
@@ -63,7 +68,7 @@ fn commands_are_interleaved_and_prepared_each_time() {
     let log = folder.path("log");
     let say = |word: &str| format!("echo {word} >> '{}'", log.display());
     let (a, b, prepare) = (say("a"), say("b"), say("prepare"));
-    if record(&["-n", "8", "--seed", "3", "--json", "-", "--prepare", &prepare, &a, &b]).is_none() {
+    if record(&["-r", "8", "--seed", "3", "--json", "-", "--prepare", &prepare, &a, &b]).is_none() {
         return;
     }
     let log = std::fs::read_to_string(log).unwrap();
@@ -88,7 +93,7 @@ fn commands_are_interleaved_and_prepared_each_time() {
 
 #[test]
 fn the_table_shows_the_t_test_and_every_run_on_request() {
-    let Some(output) = measured(&["-n", "3", "--list-runs", "true", "sleep 0.01"]) else {
+    let Some(output) = measured(&["-r", "3", "--list-runs", "true", "sleep 0.01"]) else {
         return;
     };
     let table = text(&output.stdout);
@@ -109,7 +114,7 @@ fn the_table_shows_the_t_test_and_every_run_on_request() {
 
 #[test]
 fn a_failing_command_is_reported_with_its_status_and_its_outputs_end() {
-    let output = time(&["-n", "2", "true", "echo first; echo the reason >&2; exit 3"]);
+    let output = time(&["-r", "2", "true", "echo first; echo the reason >&2; exit 3"]);
     assert_eq!(output.status.code(), Some(1));
     let line = text(&output.stderr);
     assert!(line.contains("status 3") && line.contains("the reason"), "{line}");
@@ -118,7 +123,7 @@ fn a_failing_command_is_reported_with_its_status_and_its_outputs_end() {
 
 #[test]
 fn a_failing_command_may_be_timed_all_the_same() {
-    let Some(r) = record(&["-n", "3", "-i", "--json", "-", "exit 3", "true"]) else {
+    let Some(r) = record(&["-r", "3", "-i", "--json", "-", "exit 3", "true"]) else {
         return;
     };
     let v = &r.experiments[0].variants[0];
@@ -127,9 +132,9 @@ fn a_failing_command_may_be_timed_all_the_same() {
 
 #[test]
 fn without_a_shell_words_are_words() {
-    let words = record(&["-n", "2", "-N", "--warmup", "1", "--json", "-", "printf '%s' '$HOME'"]);
+    let words = record(&["-r", "2", "-N", "--warmup", "1", "--json", "-", "printf '%s' '$HOME'"]);
     assert!(words.is_none_or(|r| r.experiments[0].variants[0].n >= 2));
-    let missing = time(&["-n", "2", "-N", "no-such-program-here"]);
+    let missing = time(&["-r", "2", "-N", "no-such-program-here"]);
     assert_eq!(missing.status.code(), Some(1));
     assert!(text(&missing.stderr).contains("no-such-program-here"));
 }
