@@ -7,19 +7,21 @@ use cyclewise_report::files::output;
 use crate::error::{Error, Result};
 use crate::export;
 use crate::runner::{self, Progress, Runner};
+use crate::sys::interrupt;
 use crate::verify::{Verification, clock, lab, patch, percpu, refs};
 use cyclewise_report::files::progress::Reporter;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub(super) fn verify(args: &VerifyArgs) -> Result<()> {
     output::check_named(&[("--json", &args.json)], &[])?;
-    let reporter = Reporter::on_stderr();
+    interrupt::listen();
+    let (reporter, begun) = (Reporter::on_stderr(), Instant::now());
     let time = Duration::from_secs(args.seconds.into());
     if args.cpu.is_some() {
         reject_cpu(args.what)?;
     }
-    let verification = match args.what {
+    let mut verification = match args.what {
         What::Lab => verify_lab(args.cpu, &reporter, time)?,
         What::Refs => refs::verify(&reporter, time)?,
         What::Patch => patch::verify(&reporter, time)?,
@@ -30,10 +32,21 @@ pub(super) fn verify(args: &VerifyArgs) -> Result<()> {
         What::Percpu => percpu::verify(&CpuChoice::any()?.allowed, &reporter, time)?,
     };
     reporter.done();
+    if interrupt::asked() {
+        verification.notes.push(format!(
+            "ended early by {}, after {:.0} of {} s: the checks have fewer tries, or none",
+            interrupt::name(),
+            begun.elapsed().as_secs_f64(),
+            args.seconds
+        ));
+    }
     output::put_all(
         || export::table::verification(&verification, output::look(false)),
         &[(&args.json, &|| export::json::pretty(&verification))],
     )?;
+    if interrupt::asked() {
+        interrupt::end();
+    }
     outcome(args.what, &verification)
 }
 

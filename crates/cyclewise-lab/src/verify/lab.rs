@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::record::{Comparison, Experiment, Record, Unit, Verdict};
 use crate::runner::{self, Bench, Budget, Control, Guards, Heading, Runner, Setup};
 use crate::stats;
+use crate::sys::interrupt;
 use std::time::{Duration, Instant};
 
 /// The most A/A comparisons.
@@ -82,11 +83,16 @@ pub(crate) fn verify(runner: &Runner<'_>, time: Duration) -> Result<Verification
     let mut hunts = 0;
     let open = |found: &[usize], hunts| found.iter().any(|found| found_holds(*found, hunts).is_none());
     while (hunts < HUNTS || hunts < MOST_HUNTS && open(&found, hunts))
+        && !interrupt::asked()
         && (hunts < FEWEST_HUNTS || begun.elapsed() < time / 2)
     {
         for (count, (_, _, bodies)) in found.iter_mut().zip(HUNTED) {
-            let comparisons = compare(runner, hunts as u64, &bodies, HUNT)?;
+            let comparisons = unless_interrupted(compare(runner, hunts as u64, &bodies, HUNT))?;
             *count += comparisons.iter().filter(|c| c.verdict == Verdict::Slower).count();
+        }
+        // A hunt that a signal cut short says nothing.
+        if interrupt::asked() {
+            break;
         }
         hunts += 1;
         runner.progress.step(
@@ -95,8 +101,8 @@ pub(crate) fn verify(runner: &Runner<'_>, time: Duration) -> Result<Verification
         );
     }
     let (mut small, mut verdicts, mut n, mut seed) = (0, 0, 0, 1_000);
-    while n < COMPARISONS && (seed == 1_000 || begun.elapsed() < time) {
-        for c in compare(runner, seed, &[subject(); COLUMNS], SELF_COMPARISON)? {
+    while n < COMPARISONS && !interrupt::asked() && (seed == 1_000 || begun.elapsed() < time) {
+        for c in unless_interrupted(compare(runner, seed, &[subject(); COLUMNS], SELF_COMPARISON))? {
             // Without an interval there is no p.
             let Some(headline) = c.headline.filter(|h| h.ci95[0].is_some()) else {
                 continue;
@@ -124,6 +130,14 @@ pub(crate) fn verify(runner: &Runner<'_>, time: Duration) -> Result<Verification
         checks,
         notes: Vec::new(),
     })
+}
+
+/// What was compared, and nothing where a signal has ended that.
+fn unless_interrupted(compared: Result<Vec<Comparison>>) -> Result<Vec<Comparison>> {
+    match compared {
+        Err(_) if interrupt::asked() => Ok(Vec::new()),
+        compared => compared,
+    }
 }
 
 fn found_check(name: &'static str, promise: &'static str, found: usize, hunts: usize) -> Check {

@@ -7,8 +7,10 @@ pub(crate) mod percpu;
 pub(crate) mod refs;
 
 use crate::error::Error;
+use crate::sys::interrupt;
 use serde::Serialize;
 use std::io;
+use std::time::{Duration, Instant};
 
 /// The schema of a verification's JSON.
 pub(crate) const SCHEMA: &str = "cyclewise.verify/1";
@@ -41,6 +43,11 @@ pub(crate) struct Verification {
     pub checks: Vec<Check>,
     /// Observations that no promise covers.
     pub notes: Vec<String>,
+}
+
+/// Whether a check that began then and has this time is to end: by the clock, or because a signal asks for it.
+fn is_over(begun: Instant, time: Duration) -> bool {
+    begun.elapsed() >= time || interrupt::asked()
 }
 
 /// The error if `verify what` could not create a thread.

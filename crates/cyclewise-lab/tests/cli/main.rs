@@ -11,6 +11,7 @@ mod records;
 mod ring0;
 mod run;
 mod side_by_side;
+mod signals;
 mod verify;
 mod widths;
 

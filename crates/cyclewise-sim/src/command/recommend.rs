@@ -7,6 +7,7 @@ use crate::recommend::{self, Question};
 use crate::sweep::machines;
 use cyclewise_bench::error::Result;
 use cyclewise_bench::record::Tool;
+use cyclewise_bench::sys::interrupt;
 use cyclewise_report::files::output;
 use cyclewise_report::files::progress::Reporter;
 use std::path::PathBuf;
@@ -27,9 +28,21 @@ pub(super) fn recommend(args: &RecommendArgs) -> Result<()> {
         seed: args.seed,
         seeds: args.seeds,
     };
-    let recommendation = Reporter::shared("runs", |tell| recommend::recommend(&question, Tool::this(), tell))?;
+    interrupt::listen();
+    let recommendation = Reporter::shared("runs", |tell| recommend::recommend(&question, Tool::this(), tell));
+    let recommendation = match recommendation {
+        Err(error) if interrupt::asked() => {
+            output::tell(&format!("cyclewise: {error}"));
+            interrupt::end();
+        }
+        made => made?,
+    };
     output::put_all(
         || export::table::recommendation(&recommendation, output::look(false)),
         &[(&args.json, &|| export::json::pretty(&recommendation))],
-    )
+    )?;
+    if recommendation.missing.is_empty() {
+        return Ok(());
+    }
+    interrupt::end()
 }

@@ -7,6 +7,7 @@ use crate::sweep::machines;
 use crate::{Machine, exam};
 use cyclewise_bench::error::{Error, Result};
 use cyclewise_bench::record::{Tool, unpacked};
+use cyclewise_bench::sys::interrupt;
 use cyclewise_report::files::output::{self, Documents};
 use cyclewise_report::files::progress::Reporter;
 use std::fs::File;
@@ -49,8 +50,27 @@ fn run(args: SweepArgs) -> Result<()> {
         output::tell(&format!("{} has the whole result already", path.display()));
         return Ok(());
     }
+    interrupt::listen();
     let simulation = Reporter::shared("points", |tell| crate::sweep::run(sweep, shard, tool, tell));
-    write(&simulation, &documents)
+    let left_out = simulation.points.iter().filter(|p| p.is_left_out()).count();
+    if left_out == 0 {
+        return write(&simulation, &documents);
+    }
+    let all = simulation.points.len();
+    if left_out < all {
+        write(&simulation, &documents)?;
+    }
+    output::tell(&format!(
+        "cyclewise: {} came when {} of {all} points were simulated; {}",
+        interrupt::name(),
+        all - left_out,
+        if left_out < all {
+            "the others are marked"
+        } else {
+            "nothing is written"
+        }
+    ));
+    interrupt::end()
 }
 
 /// Writes a sweep in every format named; prints the table unless a document takes stdout.

@@ -1,5 +1,6 @@
 //! The page of a sweep: machines, curves over threads, and the table.
 
+use crate::export::table::left_out;
 use crate::record::{Point, Simulation};
 use cyclewise_bench::error::Result;
 use cyclewise_report::export::html::finish;
@@ -97,14 +98,16 @@ impl SimulationPage {
     fn new(s: &Simulation) -> Result<Self> {
         let series = series(s);
         let plots = METRICS.iter().map(|metric| plot(s, &series, metric));
-        let refused = s.points.iter().filter_map(|p| Some((p, p.refused.as_ref()?)));
+        let refused = s.points.iter().filter(|p| !p.is_left_out());
+        let refused = refused.filter_map(|p| Some((p, p.refused.as_ref()?)));
+        let refused = refused.map(|(p, why)| format!("{}: {why}", name(s, p)));
         Ok(SimulationPage {
             title: title(s),
             style: STYLE,
             series: SERIES,
             facts: sweep_facts(s),
             machines: s.sweep.machines.iter().map(|m| MachineView::new(m, s)).collect(),
-            warnings: refused.map(|(p, why)| format!("{}: {why}", name(s, p))).collect(),
+            warnings: left_out(s).into_iter().chain(refused).collect(),
             plots: plots.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect(),
             table: table(s),
             published: published(s),

@@ -26,6 +26,9 @@ pub(crate) struct Recommendation {
     pub seeds: [u64; 2],
     /// The choices, by kind and then by threads.
     pub choices: Vec<Choice>,
+    /// What was asked for and not simulated, because a signal asked for an end.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
 }
 
 /// The choice for one kind of primitive and one thread count.

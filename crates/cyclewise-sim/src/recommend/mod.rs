@@ -22,6 +22,7 @@ use crate::{Job, Machine, Workload, simulate};
 use candidate::kinds;
 use cyclewise_bench::error::{Error, Result};
 use cyclewise_bench::record::Tool;
+use cyclewise_bench::sys::interrupt;
 use race::{CandidateRuns, Race, RunResult};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -62,6 +63,9 @@ pub(crate) fn recommend(
     let (done, short_runs) = (AtomicUsize::new(0), per_count * question.threads.len());
     let all = AtomicUsize::new(short_runs);
     let run = |candidate: &Candidate, threads: u32, seed: u64, long: bool| {
+        if interrupt::asked() {
+            return None;
+        }
         let outcome = simulate(&question.machine, &candidate.job(question, threads, seed, long)).ok();
         // Relaxed: only progress counts.
         tell(done.fetch_add(1, Relaxed) + 1, all.load(Relaxed));
@@ -86,7 +90,11 @@ pub(crate) fn recommend(
         .collect();
     let finalists: usize = races.iter().map(|race| race.finalists().len()).sum();
     all.store(short_runs + finalists * seeds.len(), Relaxed);
+    let mut decided = 0;
     for race in &mut races {
+        if interrupt::asked() {
+            break;
+        }
         loop {
             let due = race.finalists_without_long_run();
             if due.is_empty() {
@@ -106,6 +114,14 @@ pub(crate) fn recommend(
             race.long_runs
                 .extend(due.into_par_iter().with_max_len(1).map(long).collect::<Vec<_>>());
         }
+        decided += usize::from(!interrupt::asked());
+    }
+    let left_out = races.split_off(decided);
+    if races.is_empty() && !left_out.is_empty() {
+        return Err(Error::check(format!(
+            "{} came before anything could be recommended",
+            interrupt::name()
+        )));
     }
     // Of each workload and reach once.
     let mut bands: BTreeMap<(&str, Reach), Option<Band>> = BTreeMap::new();
@@ -140,5 +156,9 @@ pub(crate) fn recommend(
         parallel_cycles: question.parallel_cycles,
         seeds: [question.seed, *seeds.last().unwrap_or(&question.seed)],
         choices: choices.collect::<Result<_>>()?,
+        missing: left_out
+            .iter()
+            .map(|race| format!("{} with {} threads", race.kind, race.threads))
+            .collect(),
     })
 }

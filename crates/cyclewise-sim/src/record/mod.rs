@@ -29,6 +29,9 @@ pub const SCHEMA: &str = cyclewise_bench::record::SIMULATION_SCHEMA;
 /// The maximum number of points: a day's work for a hundred cores, so more are probably a mistake.
 pub const MOST_POINTS: usize = 10_000_000;
 
+/// What a point says that a signal left out, before the signal's name: its document is not whole.
+pub(crate) const NOT_SIMULATED: &str = "not simulated before ";
+
 /// Uncounted operations per thread where `--ops` fixes the length.
 const WARM_UP_PER_THREAD: u64 = 10;
 
@@ -94,6 +97,13 @@ pub struct Point {
     /// Why there is no outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
+}
+
+impl Point {
+    /// Whether a signal left it out.
+    pub(crate) fn is_left_out(&self) -> bool {
+        self.refused.as_ref().is_some_and(|why| why.starts_with(NOT_SIMULATED))
+    }
 }
 
 impl Sweep {

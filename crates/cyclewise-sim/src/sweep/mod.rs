@@ -1,5 +1,7 @@
 //! Sweeps spread over this machine's cores, in shards that can be joined: points in parallel, and their results in order.
 //!
+//! A signal that asks for an end leaves out the points that are not begun, and says so in their place.
+//!
 //! Results depend only on the parameters, not on the number of cores or shards.
 
 pub(crate) mod join;
@@ -7,9 +9,10 @@ pub(crate) mod machines;
 
 use crate::band::{Band, band};
 use crate::exam::Reach;
-use crate::record::{Point, SCHEMA, Shard, Simulation, Sweep, by_descending_cost, due};
+use crate::record::{NOT_SIMULATED, Point, SCHEMA, Shard, Simulation, Sweep, by_descending_cost, due};
 use crate::{Job, simulate};
 use cyclewise_bench::record::Tool;
+use cyclewise_bench::sys::interrupt;
 use rayon::prelude::*;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -36,10 +39,13 @@ pub(crate) fn run(sweep: Sweep, shard: Option<Shard>, tool: Tool, tell: &(dyn Fn
     };
     let point = |index| {
         let (machine, job) = sweep.job_at(index);
-        let result = simulate(&sweep.machines[machine], &job);
+        let result = match interrupt::asked() {
+            true => Err(format!("{NOT_SIMULATED}{}", interrupt::name())),
+            false => simulate(&sweep.machines[machine], &job).map_err(|why| why.to_string()),
+        };
         let (outcome, refused) = match result {
             Ok(outcome) => (Some(outcome), None),
-            Err(why) => (None, Some(why.to_string())),
+            Err(why) => (None, Some(why)),
         };
         // Relaxed: only a progress count.
         tell(done.fetch_add(1, Relaxed) + 1, all);

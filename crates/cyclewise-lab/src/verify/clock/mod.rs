@@ -12,7 +12,7 @@ mod tested;
 
 use super::{Check, SCHEMA, Verification, no_thread};
 use crate::error::Result;
-use crate::sys::affinity;
+use crate::sys::{affinity, interrupt};
 use cyclewise::clock::{Clock, Instant as Ours, Mode, PerTask, System};
 use pair::{Outcome, Pair};
 use soak::{Seen, Soaked};
@@ -46,6 +46,10 @@ pub(crate) fn verify(cpus: &[u32], seconds: Duration, mut step: impl FnMut(f64, 
     let slice = seconds.mul_f64(PAIRS).min(PAIRS_MOST) / TESTS / pairs.len().max(1) as u32;
     let mut seen = Tested::default();
     for (i, pair) in pairs.iter().enumerate() {
+        // One pair in any case, so that each check has a try.
+        if i > 0 && interrupt::asked() {
+            break;
+        }
         let share = begun.elapsed().as_secs_f64() / seconds.as_secs_f64();
         step(share, &format!("verify clock: pair {} of {}", i + 1, pairs.len()));
         seen.test(*pair, slice.max(LEAST)).map_err(no_thread)?;
@@ -128,7 +132,7 @@ fn task(cpus: &[u32], time: Duration) -> io::Result<Outcome> {
                 last = now;
             }
             // Checked after the readings, so that a thread delayed past `end` still reads some.
-            if Instant::now() >= end {
+            if Instant::now() >= end || interrupt::asked() {
                 break seen;
             }
         }

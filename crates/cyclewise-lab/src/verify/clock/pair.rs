@@ -16,6 +16,7 @@
 
 use crate::arch::store::store_and_wait;
 use crate::sys::affinity;
+use crate::sys::interrupt;
 use std::io;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, fence};
@@ -115,7 +116,7 @@ pub(super) fn warp(pair: Pair, time: Duration, read: impl Fn() -> u64 + Sync) ->
                 held.0.store(false, Release);
             }
             // Checked after the batch, so that a thread delayed past `end` still tries one.
-            if Instant::now() >= end {
+            if Instant::now() >= end || interrupt::asked() {
                 break seen;
             }
         }
@@ -153,7 +154,7 @@ pub(super) fn now(
                 seen.compare(earlier, later);
             }
             // After the batch, as in `warp`.
-            if Instant::now() >= end {
+            if Instant::now() >= end || interrupt::asked() {
                 break;
             }
         }
@@ -232,7 +233,7 @@ pub(super) fn numbers(
             break;
         };
         outcome.add(judge(&noted, &found));
-        if Instant::now() >= end {
+        if Instant::now() >= end || interrupt::asked() {
             break;
         }
     }

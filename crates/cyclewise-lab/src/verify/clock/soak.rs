@@ -6,7 +6,7 @@
 use super::histogram::Histogram;
 use super::pair::Outcome;
 use super::skewed::Skewed;
-use crate::sys::clock as kernel;
+use crate::sys::{clock as kernel, interrupt};
 use cyclewise::clock::{Clock, LoadOrdered, Source, Status};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -120,7 +120,7 @@ fn alone(time: Duration, told: &AtomicU64, step: &mut impl FnMut(f64)) -> Soaked
         ours.sample(Clock::process());
         skewed.sample(&SKEWED);
         let elapsed = begun.elapsed();
-        if elapsed >= time {
+        if elapsed >= time || interrupt::asked() {
             break;
         }
         if elapsed - stepped > Duration::from_secs(1) {

@@ -1,5 +1,6 @@
 //! The flip of a static key: after it returns, every thread sees it.
 
+use super::super::is_over;
 use super::{no_thread, refused};
 use crate::error::Result;
 use crate::verify::Check;
@@ -69,7 +70,7 @@ pub(super) fn flips(key: &impl Key, threads: usize, time: Duration) -> Result<Ch
             if let Err(e) = &made {
                 break Err(no_thread("patch", e));
             }
-            if flip > 0 && begun.elapsed() >= time {
+            if flip > 0 && is_over(begun, time) {
                 break Ok((flip, lost));
             }
             if let Err(e) = key.set(is_on_after(flip + 1)) {

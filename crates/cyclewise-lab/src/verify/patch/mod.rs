@@ -11,7 +11,7 @@
 
 mod key;
 
-use super::{Check, SCHEMA, Verification, no_thread};
+use super::{Check, SCHEMA, Verification, is_over, no_thread};
 use crate::error::{Error, Result};
 use crate::runner::Progress;
 use cyclewise::atomic::AtomicU64;
@@ -105,7 +105,7 @@ fn single(time: Duration) -> Result<Check> {
     let begun = Instant::now();
     let (total, unlocked) = (AtomicU64::new(0), atomic::AtomicU64::new(0));
     let (mut all, mut kept) = (0, 0);
-    while all == 0 || begun.elapsed() < time {
+    while all == 0 || !is_over(begun, time) {
         patch::reelide().map_err(refused)?;
         kept += u64::from(state().mode != Mode::Single || !reads_back(Prefix::Elided));
         add(&total);
@@ -200,7 +200,7 @@ fn flipped(total: &impl Sum, time: Duration, mut flip: impl FnMut() -> Result<()
         let spawn = |_| Builder::new().spawn_scoped(scope, work);
         let started: io::Result<Vec<_>> = (0..threads()).map(spawn).collect();
         let mut flips = Ok(());
-        while started.is_ok() && begun.elapsed() < time && flips.is_ok() {
+        while started.is_ok() && !is_over(begun, time) && flips.is_ok() {
             flips = flip();
             thread::sleep(REST);
         }

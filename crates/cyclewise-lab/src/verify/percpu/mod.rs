@@ -8,7 +8,7 @@ mod counts;
 mod objects;
 mod sums;
 
-use super::{Check, SCHEMA, Verification};
+use super::{Check, SCHEMA, Verification, is_over};
 use crate::error::Result;
 use crate::runner::Progress;
 use crate::sys::percpu::storm::{StormStats, StormTarget, storm};
@@ -152,7 +152,7 @@ pub(crate) fn verify(cpus: &[u32], progress: &dyn Progress, time: Duration) -> R
     let mut tallies = tallies();
     let each = (time / tallies.len() as u32).min(STORM);
     let mut rounds = 0;
-    while rounds == 0 || begun.elapsed() < time {
+    while rounds == 0 || !is_over(begun, time) {
         for tally in &mut tallies {
             let share = (begun.elapsed().as_secs_f64() / time.as_secs_f64()).min(1.0);
             progress.step(share, &format!("verify percpu: {}, round {}", tally.name, rounds + 1));

@@ -9,7 +9,7 @@ mod misuse;
 
 use self::counter::Counter;
 use self::misuse::misuse;
-use super::{Check, SCHEMA, Verification, no_thread};
+use super::{Check, SCHEMA, Verification, is_over, no_thread};
 use crate::error::Result;
 use crate::runner::Progress;
 use cyclewise::refs::{Refcount, Refcount64};
@@ -81,7 +81,7 @@ fn for_good<C: Counter>(name: &'static str, time: Duration) -> Result<Check> {
 fn told_once<C: Counter>(name: &'static str, time: Duration) -> Result<Check> {
     let begun = Instant::now();
     let (mut rounds, mut wrong) = (0, 0);
-    while rounds == 0 || begun.elapsed() < time {
+    while rounds == 0 || !is_over(begun, time) {
         let count = C::new(threads() as u64);
         let (told, early, alive) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(true));
         let put = || {
@@ -132,7 +132,7 @@ fn together(time: Duration, run: impl Fn(usize) -> (usize, usize) + Sync) -> Res
             loop {
                 let (operations, events) = run(i);
                 sum = (sum.0 + operations, sum.1 + events);
-                if begun.elapsed() >= time {
+                if is_over(begun, time) {
                     return sum;
                 }
             }

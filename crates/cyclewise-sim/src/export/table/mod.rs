@@ -6,4 +6,4 @@ mod simulation;
 
 pub(crate) use examination::examination;
 pub(crate) use recommendation::recommendation;
-pub(crate) use simulation::{simulated, simulation};
+pub(crate) use simulation::{left_out, simulated, simulation};

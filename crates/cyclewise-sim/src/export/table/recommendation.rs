@@ -22,6 +22,10 @@ pub(crate) fn recommendation(r: &Recommendation, look: Look) -> String {
         out.push_str(&untold(&of_kind, look));
         out.push_str(&starving(&of_kind, look));
     }
+    if !r.missing.is_empty() {
+        let missing = format!("ended early, so not simulated: {}", r.missing.join(", "));
+        let _ = writeln!(out, "\n{}", wrapped(&missing, look, 0, 2));
+    }
     let words = format!(
         "simulated, seeds {} to {}, {} cycles of critical work, {} of parallel work; margin: rate divided by the next best rate; \
          alike: the difference is below 5 %; cannot tell: it is not significant over the seeds, or not larger than the model's error; of the \

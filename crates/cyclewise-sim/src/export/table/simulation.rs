@@ -39,6 +39,7 @@ pub(crate) fn simulation(s: &Simulation, look: Look) -> String {
             shard.index, shard.count
         );
     }
+    out.extend(left_out(s).map(|line| format!("{YELLOW}warning:{YELLOW:#} {line}\n")));
     for p in &s.points {
         let of = format!("{} threads of {}:", p.job.threads, p.job.workload);
         let not_stationary = p
@@ -49,12 +50,23 @@ pub(crate) fn simulation(s: &Simulation, look: Look) -> String {
                 let ops = outcome.warm_up_ops + outcome.ops;
                 format!("{of} throughput was not stationary after {ops} operations; --ops fixes a length")
             });
-        let refused = p.refused.as_ref().map(|why| format!("{of} {why}"));
+        let refused = p
+            .refused
+            .as_ref()
+            .filter(|_| !p.is_left_out())
+            .map(|why| format!("{of} {why}"));
         for warning in not_stationary.into_iter().chain(refused) {
             let _ = writeln!(out, "{YELLOW}warning:{YELLOW:#} {}", wrapped(&warning, look, 9, 4));
         }
     }
     out
+}
+
+/// How many points a signal left out, if it did.
+pub(crate) fn left_out(s: &Simulation) -> Option<String> {
+    let left_out = s.points.iter().filter(|p| p.is_left_out());
+    let (n, why) = (left_out.clone().count(), left_out.clone().next()?.refused.as_ref()?);
+    Some(format!("{n} of {} points were {why}", s.points.len()))
 }
 
 /// The machine, and which of its laws are fitted.
@@ -81,7 +93,8 @@ pub(super) fn labelled(label: &str, text: &str, look: Look) -> String {
 }
 
 fn points(s: &Simulation, machine: usize, look: Look) -> String {
-    let points: Vec<&Point> = s.points.iter().filter(|p| p.machine == machine).collect();
+    let simulated = s.points.iter().filter(|p| p.machine == machine && !p.is_left_out());
+    let points: Vec<&Point> = simulated.collect();
     let limit = |p: &Point| match p.job.retry_limit {
         Some(limit) => limit.to_string(),
         None if p.job.workload.takes_retry_limit() => "none".to_owned(),

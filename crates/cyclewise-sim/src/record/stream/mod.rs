@@ -139,6 +139,9 @@ impl<R: BufRead> PointReader<R> {
         if let Some(what) = wrong(&self.head.sweep, &point, due) {
             return changed(what);
         }
+        if let Some(why) = point.refused.as_ref().filter(|_| point.is_left_out()) {
+            return Err(Fault(ProblemKind::Torn, format!("point {due} was {why}")));
+        }
         match serde_json::to_vec(&point) {
             Ok(written) if written == self.line => Ok(&self.line),
             _ => changed(format!("the line of point {due} is not as it is written")),

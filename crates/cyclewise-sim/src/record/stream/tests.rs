@@ -3,6 +3,7 @@
 use super::super::testing::{by_cost, document, sweep};
 use super::*;
 use crate::export::json;
+use crate::record::NOT_SIMULATED;
 
 fn text() -> String {
     json::simulation(&document(&sweep(&[1, 28, 224]), by_cost(2, 3))).unwrap()
@@ -98,4 +99,22 @@ fn what_follows_or_is_missing_or_repeated_is_said() {
         let Fault(_, why) = check(changed.as_bytes()).unwrap_err();
         assert!(why.contains(says), "{says}: {why}");
     }
+}
+
+#[test]
+fn a_document_with_points_that_a_signal_left_out_is_read_and_is_not_whole() {
+    let mut cut = document(&sweep(&[1, 2]), None);
+    let last = cut.points.last_mut().unwrap();
+    (last.outcome, last.refused) = (None, Some(format!("{NOT_SIMULATED}SIGTERM")));
+    let text = json::simulation(&cut).unwrap();
+    let fault = check(text.as_bytes()).err().unwrap();
+    assert!(
+        matches!(fault.0, ProblemKind::Torn) && fault.1.ends_with("was not simulated before SIGTERM"),
+        "{}",
+        fault.1
+    );
+    assert_eq!(super::super::from_str("cut.json", &text).unwrap(), cut);
+    // The twin: what cannot be simulated is a result.
+    cut.points.last_mut().unwrap().refused = Some("no progress".to_owned());
+    assert!(check(json::simulation(&cut).unwrap().as_bytes()).is_ok());
 }
