@@ -14,7 +14,8 @@ pub(super) fn decide(unit: Unit, p_rank: f64, [a, b]: [&Variant; 2], headline: &
     let ends = |v: &Variant| stats::describe(&v.samples).map(|s| [s.min, s.max]);
     let ([a_low, a_high], [b_low, b_high]) = (ends(a)?, ends(b)?);
     let is_apart = a_low > b_high || a_high < b_low;
-    let is_few = headline.n < stats::FEWEST_IN_MEDIAN;
+    // Where pairs alone are few, samples were lost, and not by chance.
+    let is_few = a.n.max(b.n) < stats::FEWEST_IN_MEDIAN;
     if unit != Unit::Seconds || !is_few || p_rank >= ALPHA || !is_apart || b_low <= 0.0 {
         return None;
     }
