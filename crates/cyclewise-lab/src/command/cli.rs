@@ -36,8 +36,11 @@ pub(super) enum Command {
     /// Exit status 0: everything that was asked for and that this machine can run was measured. 3: something is missing; the
     /// last line and the record say what and why. Naming an experiment that this machine cannot run also gives 3.
     Run(RunArgs),
-    /// List the experiments, with the question each answers and its source
+    /// List the experiments, with the question each answers and its source; of those that are named, what each variant is
     List {
+        /// Names of experiments [default: all]
+        #[arg(value_name = "EXPERIMENT")]
+        experiments: Vec<String>,
         /// Print JSON
         #[arg(long)]
         json: bool,

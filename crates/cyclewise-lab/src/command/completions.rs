@@ -12,10 +12,10 @@ use clap::{Arg, Command, CommandFactory, ValueHint};
 pub(super) fn definition() -> Command {
     let experiments = || PossibleValuesParser::new(ALL.iter().map(|experiment| experiment.name));
     let commands = |arg: Arg| arg.value_hint(ValueHint::CommandString);
+    let with_experiments = |command: Command| command.mut_arg("experiments", |arg| arg.value_parser(experiments()));
     Cli::command()
-        .mut_subcommand("run", |run| {
-            run.mut_arg("experiments", |arg| arg.value_parser(experiments()))
-        })
+        .mut_subcommand("run", with_experiments)
+        .mut_subcommand("list", with_experiments)
         .mut_subcommand("time", |time| {
             let lines = [
                 "commands",

@@ -59,7 +59,7 @@ fn dispatch(command: cli::Command) -> Result<ExitCode> {
     match command {
         cli::Command::Locks { .. } => return Err(product::not_first()),
         cli::Command::Run(args) => run::run(&args),
-        cli::Command::List { json } => list::list(json),
+        cli::Command::List { experiments, json } => list::list(&experiments, json),
         cli::Command::Doctor { json, anonymous } => doctor::doctor(json, anonymous.as_ref()),
         cli::Command::Compare(args) => compare::compare(&args),
         cli::Command::Limits(args) => limits::limits(&args),

@@ -10,6 +10,7 @@ pub mod hackbench;
 mod in_context;
 mod lock_prefix;
 mod lockref;
+pub(crate) mod meanings;
 mod null_syscall;
 mod open_read_close;
 mod patch;

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::experiment::Definition;
+use crate::experiment::meanings::of_experiment;
 pub(crate) use cyclewise_report::export::json::*;
 use serde::Serialize;
 
@@ -11,6 +12,13 @@ struct ExperimentItem {
     question: &'static str,
     source: &'static str,
     unit: &'static str,
+    variants: Vec<VariantItem>,
+}
+
+#[derive(Serialize)]
+struct VariantItem {
+    name: &'static str,
+    meaning: &'static str,
 }
 
 /// The list of experiments.
@@ -25,6 +33,10 @@ pub(crate) fn experiments(all: &[&Definition]) -> Result<String> {
             question: d.question,
             source: d.source,
             unit: d.unit.as_str(),
+            variants: of_experiment(d.name)
+                .into_iter()
+                .map(|(name, meaning)| VariantItem { name, meaning })
+                .collect(),
         })
         .collect();
     pretty(&listed)

@@ -96,6 +96,19 @@ fn list_names_every_experiment_of_the_contract() {
 }
 
 #[test]
+fn list_of_an_experiment_says_what_each_variant_is() {
+    let text = stdout(&cyclewise(&["list", "clock"]));
+    let line = text.lines().find(|line| line.starts_with(" recent ")).unwrap();
+    assert!(line.contains("upkeep thread") && !text.contains("hackbench"), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&stdout(&cyclewise(&["list", "clock", "--json"]))).unwrap();
+    let variants = json[0]["variants"].as_array().unwrap();
+    assert!(variants.iter().any(|v| v["name"] == "recent" && v["meaning"] != ""));
+    let (status, line) = refused(&["list", "clocks"]);
+    assert_eq!(status, 2, "{line}");
+    assert!(line.contains("there is no experiment"), "{line}");
+}
+
+#[test]
 fn doctor_gives_evidence_for_every_line() {
     let json: serde_json::Value = serde_json::from_str(&stdout(&cyclewise(&["doctor", "--json"]))).unwrap();
     let lines = json["lines"].as_array().unwrap();

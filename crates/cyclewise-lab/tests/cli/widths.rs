@@ -43,6 +43,7 @@ fn no_command_prints_a_line_of_more_than_eighty_columns() {
     let mut wide: Vec<String> = Vec::new();
     for args in [
         &["list"][..],
+        &["list", "clock", "percpu-ring0"],
         &["doctor"],
         &["limits"],
         &["limits", &record],

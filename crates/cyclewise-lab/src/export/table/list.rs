@@ -2,18 +2,30 @@
 
 use super::grid::{BOLD, DIM, Look, YELLOW, green, red, wrapped};
 use crate::experiment::Definition;
+use crate::experiment::meanings::{Meaning, of_experiment};
 use crate::verify::Verification;
 use std::fmt::Write;
 
-/// The list of experiments.
-pub(crate) fn experiments(all: &[&Definition], look: Look) -> String {
+/// The list of experiments, with what their variants are where `with_variants`.
+pub(crate) fn experiments(all: &[&Definition], with_variants: bool, look: Look) -> String {
     let mut out = String::new();
     for d in all {
         let question = wrapped(d.question, look, d.name.len() + 2, 4);
         let source = wrapped(&format!("{} ({})", d.source, d.unit.as_str()), look, 4, 4);
         let _ = writeln!(out, "{BOLD}{}{BOLD:#}  {question}\n    {DIM}{source}{DIM:#}", d.name);
+        if with_variants {
+            variants(&mut out, &of_experiment(d.name), look);
+        }
     }
     out
+}
+
+fn variants(out: &mut String, meanings: &[Meaning], look: Look) {
+    let width = meanings.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    for (name, meaning) in meanings {
+        let meaning = wrapped(meaning, look, width + 3, width + 3);
+        let _ = writeln!(out, " {name:width$}  {meaning}");
+    }
 }
 
 /// The checks, and whether each guarantee holds.
