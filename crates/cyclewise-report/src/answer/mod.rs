@@ -6,10 +6,12 @@
 //!    neighbour is called that.
 //! 3. No sentence is about one CPU or machine by name, and none is written in advance.
 
+mod choice;
 mod in_context;
 mod run;
 mod topics;
 
+pub use choice::choices;
 pub use cyclewise_bench::answer::{Finding, LimitedRow, SlowerLimit, growth, law, summary};
 pub use topics::{IN_CONTEXT, WIDTHS};
 

@@ -27,6 +27,8 @@ pub(super) struct ExperimentView<'a> {
     pub(super) plot: Plot,
     /// The one-way times between CPUs, if it has them.
     pub(super) matrix: Option<Plot>,
+    /// What to use.
+    pub(super) choices: Vec<String>,
     /// What someone needs to decide.
     pub(super) table: Table,
     /// Every figure, which the page folds away.
@@ -57,6 +59,7 @@ impl<'a> ExperimentView<'a> {
             question: &e.question,
             source: &e.source,
             line: answer::line(e),
+            choices: answer::choices(e, record.machine.tsc_hz),
             verdicts: verdicts.collect(),
             floor: in_context::floor(e).unwrap_or_else(|| floor(e.control.as_ref(), e.unit)),
             plot: match in_context::heat(e)? {

@@ -165,6 +165,9 @@ fn experiment(record: &Record, e: &Experiment, look: Look) -> String {
     for note in &e.notes {
         let _ = writeln!(out, "{DIM}note:{DIM:#} {}", wrapped(note, look, 6, 4));
     }
+    for choice in answer::choices(e, record.machine.tsc_hz) {
+        let _ = writeln!(out, "{}", wrapped(&choice, look, 0, 4));
+    }
     out
 }
 
