@@ -26,12 +26,17 @@ const SMALL: u64 = 16 << 20;
 /// What more it may unpack to for each of its bytes. Documents come to 20; the format can come to 1032.
 const PER_BYTE: u64 = 100;
 
-/// Reads the text of a file, compressed by gzip or not. It is read only once, so `path` may be a pipe.
+/// Reads the text of a file, compressed by gzip or not; `-` is standard input. It is read only once, so `path` may be a pipe.
 ///
 /// # Errors
 /// The file cannot be read, is cut off, is no UTF-8, is compressed by zstd, or unpacks to more than a document does.
 pub fn read_text(path: &Path) -> io::Result<String> {
-    text_of(std::fs::read(path)?)
+    if path != Path::new("-") {
+        return text_of(std::fs::read(path)?);
+    }
+    let mut bytes = Vec::new();
+    io::stdin().lock().read_to_end(&mut bytes)?;
+    text_of(bytes)
 }
 
 /// The text of a file with these bytes.

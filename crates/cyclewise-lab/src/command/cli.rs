@@ -63,7 +63,8 @@ pub(super) enum Command {
     Limits(LimitsArgs),
     /// Print the tables of records or write their HTML page, or join the shards of a simulation
     Report {
-        /// Records written by `run --json`, documents written by `locks --json`, or all shards written by `simulate --json`
+        /// Records written by `run --json`, documents written by `locks --json`, or all shards written by `simulate --json`; `-` is
+        /// standard input
         #[arg(required = true, value_name = "RECORD.json")]
         records: Vec<PathBuf>,
         /// Write the HTML page here, instead of printing tables
@@ -245,7 +246,7 @@ impl From<DecidingTest> for Estimator {
 
 #[derive(Args)]
 pub(super) struct CompareArgs {
-    /// Records written by `run --json`; the first is the baseline
+    /// Records written by `run --json`; the first is the baseline, and one may be `-`, which is standard input
     #[arg(required = true, num_args = 2.., value_name = "RECORD.json")]
     pub(super) records: Vec<PathBuf>,
     /// Write the comparison as JSON; `-` writes it to stdout instead of the table

@@ -26,6 +26,24 @@ fn a_record_that_is_not_one_is_wrong_use() {
 }
 
 #[test]
+fn a_record_comes_from_standard_input() {
+    let folder = Folder::new();
+    let good = folder.with("good.json", RECORD);
+    for args in [&["report", "-"][..], &["compare", &good, "-"]] {
+        let with = |file: &str| {
+            let input = std::fs::File::open(file).unwrap();
+            command(args).stdin(input).output().unwrap()
+        };
+        let output = with(&good);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert!(!output.stdout.is_empty());
+        let none = with("/dev/null");
+        assert_eq!(none.status.code(), Some(2), "{}", stderr(&none));
+        assert!(stderr(&none).contains("- ends too early"), "{}", stderr(&none));
+    }
+}
+
+#[test]
 fn limits_take_records_of_any_age_and_refuse_what_is_none() {
     let folder = Folder::new();
     let good = folder.with("good.json", RECORD);
