@@ -312,7 +312,7 @@ pub(super) enum What {
 }
 
 /// A time in seconds, such as 0.5.
-fn seconds(text: &str) -> Result<Duration, String> {
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
     seconds
         .filter(|time| !time.is_zero())

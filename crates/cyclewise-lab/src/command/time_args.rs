@@ -1,6 +1,6 @@
 //! The options of `cyclewise time`. What hyperfine has too has its name, its letter and its meaning.
 
-use super::cli::Common;
+use super::cli::{Common, seconds};
 use crate::error::{Error, Result};
 use crate::experiment::time::{Input, Named, Output, Quantity, Shell, TimeOptions, Tolerate, all, listed, scanned};
 use clap::{Args, ValueEnum};
@@ -136,13 +136,6 @@ pub(super) enum Padding {
     On,
     /// Never
     Off,
-}
-
-fn seconds(text: &str) -> std::result::Result<Duration, String> {
-    let value: f64 = text.parse().map_err(|_| "no number of seconds".to_owned())?;
-    let above_0 = Some(value).filter(|v| *v > 0.0);
-    let duration = above_0.and_then(|v| Duration::try_from_secs_f64(v).ok());
-    duration.ok_or_else(|| "not above 0, or too large".to_owned())
 }
 
 impl TimeArgs {

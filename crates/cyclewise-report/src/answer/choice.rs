@@ -157,30 +157,25 @@ fn figures(v: &Variant, ns: f64) -> String {
 
 /// How the chosen one compares with the others: claims, then what is the same, then what is not decided.
 fn against(chosen: &Candidate<'_>, all: &[Candidate<'_>]) -> String {
-    let Some(finding) = &chosen.finding else {
-        let others = || all.iter().filter_map(|c| Some((c.name, c.finding.as_ref()?)));
-        let with = |verdicts: fn(Verdict) -> bool, word: fn(&str, &Finding<'_>) -> String| {
-            let words: Vec<String> = others()
-                .filter(|(_, f)| verdicts(f.verdict))
-                .map(|(name, f)| word(name, f))
-                .collect();
-            listed(&words)
-        };
-        let faster = with(|v| v == Verdict::Faster, |name, f| format!("{} of {name}'s", f.times()));
-        let same = with(|v| v == Verdict::Same, |name, _| name.to_owned());
-        let open = with(|v| !v.is_claim() && v != Verdict::Same, |name, _| name.to_owned());
-        let parts = [
-            faster.map(|all| format!("its time is {all}")),
-            same.map(|all| format!("{all} takes as long")),
-            open.map(|all| format!("against {all} no verdict")),
-        ];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        return match parts.is_empty() {
-            true => String::new(),
-            false => format!("; {}", parts.join("; ")),
-        };
-    };
-    format!("; {} takes {} its time", all[0].name, finding.times())
+    if let Some(finding) = &chosen.finding {
+        return format!("; {} takes {} its time", all[0].name, finding.times());
+    }
+    let (mut faster, mut same, mut open) = (Vec::new(), Vec::new(), Vec::new());
+    for (name, finding) in all.iter().filter_map(|c| Some((c.name, c.finding.as_ref()?))) {
+        match finding.verdict {
+            Verdict::Faster if faster.is_empty() => faster.push(format!("{} the time of {name}", finding.times())),
+            Verdict::Faster => faster.push(format!("{} that of {name}", finding.times())),
+            Verdict::Same => same.push(name.to_owned()),
+            _ => open.push(name.to_owned()),
+        }
+    }
+    let take = if same.len() > 1 { "take" } else { "takes" };
+    let parts = [
+        listed(&faster).map(|all| format!("; it takes {all}")),
+        listed(&same).map(|all| format!("; {all} {take} as long")),
+        listed(&open).map(|all| format!("; no verdict against {all}")),
+    ];
+    parts.into_iter().flatten().collect()
 }
 
 /// The lock whose longest wait is the shortest, where that is much shorter than that of the chosen one.
@@ -275,7 +270,7 @@ mod tests {
             said("clock", variants, &verdicts),
             [
                 "For stamps that threads compare: clock::Instant::now, 22.0\u{a0}ns, p99.9 65.0\u{a0}ns, at worst 2.97\u{a0}µs; \
-              its time is 0.733× of std's Instant's; clock_gettime takes as long."
+              it takes 0.733× the time of std's Instant; clock_gettime takes as long."
             ]
         );
     }
@@ -302,7 +297,7 @@ mod tests {
         let said = said("spinlock", variants(), &open).remove(0);
         assert!(said.contains("a CPU: lock::SpinLock, 10.0"), "{said}");
         assert!(
-            said.contains("its time is 0.435× of parking_lot's; against spin no verdict"),
+            said.contains("it takes 0.435× the time of parking_lot; no verdict against spin"),
             "{said}"
         );
     }
