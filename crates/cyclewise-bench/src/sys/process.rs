@@ -11,7 +11,7 @@
 
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Signal, WaitOptions, kill_process, kill_process_group, set_parent_process_death_signal, waitpid,
+    Pid, Signal, WaitOptions, getpgid, kill_process, kill_process_group, set_parent_process_death_signal, waitpid,
 };
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -65,25 +65,38 @@ pub fn send(child: &std::process::Child, signal: i32) {
     }
 }
 
-/// Sends a signal to all in the process group that a child leads which has not been waited for.
+/// Sends a signal to all in the process group that a child leads which has not been waited for, and to those below it that left the group.
 pub fn send_to_group(child: &std::process::Child, signal: i32) {
-    if let Some((pid, signal)) = named(child, signal) {
-        // As above.
-        let _ = kill_process_group(pid, signal);
+    let Some((group, named)) = named(child, signal) else {
+        return;
+    };
+    let below = tree(child).into_iter().filter_map(|pid| named_by(pid, signal));
+    let elsewhere: Vec<_> = below
+        .filter(|(pid, _)| getpgid(Some(*pid)).is_ok_and(|g| g != group))
+        .collect();
+    // As above.
+    let _ = kill_process_group(group, named);
+    for (pid, signal) in elsewhere {
+        let _ = kill_process(pid, signal);
     }
 }
 
 /// Sends a signal to a child that has not been waited for, to its children, and so on, where the kernel lists them (CONFIG_PROC_CHILDREN).
 pub fn send_to_tree(child: &std::process::Child, signal: i32) {
+    for (pid, signal) in tree(child).into_iter().filter_map(|pid| named_by(pid, signal)) {
+        let _ = kill_process(pid, signal);
+    }
+}
+
+/// A child, its children, and so on.
+fn tree(child: &std::process::Child) -> Vec<u32> {
     let mut tree = vec![child.id()];
     let mut next = 0;
     while let Some(&pid) = tree.get(next) {
         tree.extend(children(pid));
         next += 1;
     }
-    for (pid, signal) in tree.iter().filter_map(|&pid| named_by(pid, signal)) {
-        let _ = kill_process(pid, signal);
-    }
+    tree
 }
 
 /// The children of a process, by its threads.

@@ -2,7 +2,8 @@
 //!
 //! # Ending it early
 //! Where a signal asks this process to end, or a limit of time is over, the command gets that signal (SIGTERM at the limit) and, after a second,
-//! SIGKILL, and so do the processes that it started. Without a terminal it leads a process group, which has them all. With one it stays
+//! SIGKILL, and so do the processes that it started. Without a terminal it leads a process group, which has them all but those that left it,
+//! which are found by their parents; a daemon has left its parent too. With one it stays
 //! in ours, so that the group in the foreground is the one that it was: the command may read a password, Ctrl-C and Ctrl-Z reach it as they
 //! reach us, and the processes to end are found by their parents.
 //!
@@ -349,8 +350,17 @@ mod tests {
     /// Asks to end as soon as the first line is written.
     #[test]
     fn neither_a_command_nor_what_it_started_outlives_a_signal_that_asks_to_end() {
+        nothing_outlives("sleep 600 & echo $!; wait");
+    }
+
+    #[test]
+    fn nor_does_what_left_its_process_group() {
+        nothing_outlives("setsid sh -c 'echo $$; exec sleep 600'; :");
+    }
+
+    fn nothing_outlives(script: &str) {
         let (pipe, writer) = io::pipe().unwrap();
-        let mut command = shell("sleep 600 & echo $!; wait");
+        let mut command = shell(script);
         command.stdout(writer);
         let mut pid = String::new();
         let mut take = |bytes: &[u8]| {

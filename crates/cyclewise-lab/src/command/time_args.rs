@@ -37,7 +37,7 @@ pub(super) struct TimeArgs {
     /// Begin no further round that would end after so many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(super) max_time: Option<Duration>,
-    /// End a run after so many seconds, with all that it started; it has failed, and its time is not kept
+    /// End a run after so many seconds, with all that it started but daemons; it has failed, and its time is not kept
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(super) timeout: Option<Duration>,
     /// Untimed runs of each command at the start
