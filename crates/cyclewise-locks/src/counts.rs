@@ -152,6 +152,22 @@ pub struct Words {
     pub unknown: u64,
 }
 
+impl Counts {
+    /// Whether the programs served clients that are not among them: they took more connections than they made. A server that polls asks
+    /// twice for each connection, so those that were made count twice.
+    pub fn has_outside_clients(&self) -> bool {
+        let [accept, accept4, connect] = match self.arch {
+            Arch::X86_64 => [43, 288, 42],
+            Arch::Aarch64 => [202, 242, 203],
+        };
+        let threads = self.processes.iter().flat_map(|p| &p.threads);
+        let calls: Vec<&SystemCall> = threads.flat_map(|t| &t.system_calls).collect();
+        let made =
+            |numbers: &[u32]| saturating_sum(calls.iter().filter(|c| numbers.contains(&c.number)).map(|c| c.calls));
+        made(&[accept, accept4]) > made(&[connect]).saturating_mul(2)
+    }
+}
+
 impl Site {
     /// Executions by all threads. Files of counts may be damaged, so that no sum of theirs may overflow.
     pub fn total(&self) -> u64 {

@@ -11,9 +11,9 @@ const LINES_OF_CODE: u32 = 10;
 /// Show what atomics cost a program: which lines of code, and what it would gain without
 ///
 /// Runs PROG ARGS and counts its locked instructions, those of all its threads and of the programs that it starts. The report goes
-/// to stderr, and stdin, stdout and the exit status are PROG's own; a program that signal N ended gives 128 + N. After that
+/// to stderr, and stdin, stdout and the exit status are PROG's own; a program that signal N ended gives 128 + N. After the counts are printed
 /// PROG is run again without counting, for its time (--native-runs), and what instructions cost on this machine is measured (--costs);
-/// both are for the forecast, which is an estimate, not a guarantee. Ctrl-C ends PROG, and the counts so far are reported.
+/// both are for the forecast, which is an estimate, not a guarantee. Ctrl-C ends what runs, and everything so far is reported.
 ///
 /// `cyclewise locks -- cargo bench` (or test, or run) counts the programs that cargo built, and not cargo and rustc.
 ///
@@ -95,8 +95,11 @@ pub(super) struct LocksArgs {
     /// Take what instructions cost from this record of `run in-context` [default: measure it after the run, in ten seconds]
     #[arg(long, value_name = "RECORD.json")]
     pub(super) costs: Option<PathBuf>,
-    /// Run PROG at most this many times more, without counting, for its user time; at least once and at most ten seconds, 0 never
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    /// Run PROG at most this many times more, without counting, for its user time; 0 never
+    ///
+    /// A run is ended once it takes longer than the counted one did. No further one is begun that would end after ten seconds in all. There
+    /// is none where a signal ended the counted run, or where clients from outside used it.
+    #[arg(long, visible_alias = "native", value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub(super) native_runs: u32,
     /// The user time of PROG in seconds, so that it needs no further run
     #[arg(long, value_name = "S", conflicts_with = "native_runs", value_parser = seconds)]

@@ -33,11 +33,11 @@ use cyclewise_bench::record::Tool;
 use cyclewise_bench::runner::tick_rate;
 use cyclewise_bench::sys::{file_size, interrupt, stdout, usage::CpuTime};
 use cyclewise_report::files::output::{self, tell};
-use native::Stdin;
+use native::{CountedEnd, Stdin};
 use program::Program;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitCode, ExitStatus};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use way::{CountedRun, Launch, Way};
 
 /// All ways of counting, the one that slows programs least first.
@@ -85,7 +85,7 @@ fn locks(args: &LocksArgs) -> Result<ExitCode> {
         false => None,
     };
     interrupt::listen();
-    let (parts, exit) = count(args, &prepared)?;
+    let (mut parts, exit, counted) = count(args, &prepared)?;
     if parts.is_empty() {
         return show::ended(
             Err(Error::check(
@@ -94,9 +94,14 @@ fn locks(args: &LocksArgs) -> Result<ExitCode> {
             exit,
         );
     }
-    let key = prepared.key.take();
-    let report = analyse(args, prepared, parts, exit)?;
-    show::ended(show::show(&report, args, key.as_ref(), document), exit)
+    let mut report = counted_document(args, &prepared.table, &mut parts, exit);
+    show::counts(&report, args, document.as_ref());
+    if let ([part], Some(counted)) = (parts.as_mut_slice(), &counted) {
+        time_again(part, &prepared.program, native_runs(args), counted);
+    }
+    add_forecast(&mut report, args, prepared.costs.take(), &parts);
+    let shown = show::rest(&report, args, prepared.key.as_ref(), document.as_ref());
+    show::ended(shown, exit)
 }
 
 /// Refuses what can be refused before the program is started.
@@ -125,22 +130,29 @@ fn prepare(args: &LocksArgs) -> Result<Prepared> {
     })
 }
 
-/// Counts the program, or those that cargo runs; the status is the program's or cargo's.
-fn count(args: &LocksArgs, prepared: &Prepared) -> Result<(Vec<Part>, Exit)> {
+/// Counts the program, or those that cargo runs; the status is the program's or cargo's. A program that is to be run again comes with
+/// what that needs; those of cargo have been.
+fn count(args: &LocksArgs, prepared: &Prepared) -> Result<(Vec<Part>, Exit, Option<CountedEnd>)> {
     let options = PartOptions {
         way: prepared.way.as_ref(),
-        native_runs: match args.user_seconds {
-            Some(_) => 0,
-            None => args.native_runs,
-        },
+        native_runs: native_runs(args),
         processes: args.processes,
     };
     if cargo::is_cargo(&prepared.program) {
-        return cargo::count(&prepared.program, &options);
+        let (parts, exit) = cargo::count(&prepared.program, &options)?;
+        return Ok((parts, exit, None));
     }
-    let part = count_one(&prepared.program, &options)?;
+    let (part, counted) = count_one(&prepared.program, &options)?;
     let exit = part.exit;
-    Ok((vec![part], exit))
+    Ok((vec![part], exit, Some(counted)))
+}
+
+/// How often a program is run without counting.
+fn native_runs(args: &LocksArgs) -> u32 {
+    match args.user_seconds {
+        Some(_) => 0,
+        None => args.native_runs,
+    }
 }
 
 /// How a program is counted.
@@ -152,10 +164,11 @@ struct PartOptions<'a> {
     processes: u32,
 }
 
-/// Counts one program, and runs it again for its time.
-fn count_one(program: &Program, options: &PartOptions<'_>) -> Result<Part> {
+/// Counts one program.
+fn count_one(program: &Program, options: &PartOptions<'_>) -> Result<(Part, CountedEnd)> {
     let stdin = Stdin::before();
     let before = CpuTime::of_all();
+    let start = Instant::now();
     let launch = Launch {
         program,
         processes: options.processes,
@@ -164,25 +177,35 @@ fn count_one(program: &Program, options: &PartOptions<'_>) -> Result<Part> {
         status,
         asked_to_end,
         counts,
-        mut notes,
+        notes,
     } = options.way.run(&launch)?;
-    let counted_user_s = CpuTime::of_all().since(before).user_s;
+    let counted = CountedEnd {
+        status,
+        elapsed: start.elapsed(),
+        stdin,
+        has_clients: counts.has_outside_clients(),
+    };
     let mut exit = exit(status);
     exit.interrupted |= asked_to_end;
-    let (native, ended_otherwise) = if exit.interrupted {
-        notes.push("the run was ended early, so there was none without counting".to_owned());
-        (None, None)
-    } else {
-        native::time(program, options.native_runs, status, &stdin, &mut notes)
-    };
-    Ok(Part {
+    let part = Part {
         counts,
         exit,
-        counted_user_s,
-        native,
-        ended_otherwise,
+        counted_user_s: CpuTime::of_all().since(before).user_s,
+        native: None,
+        ended_otherwise: None,
         notes,
-    })
+    };
+    Ok((part, counted))
+}
+
+/// Runs a counted program again for its time.
+fn time_again(part: &mut Part, program: &Program, runs: u32, counted: &CountedEnd) {
+    if part.exit.interrupted {
+        let why = "the run was ended early, so there was none without counting";
+        part.notes.push(why.to_owned());
+    } else {
+        (part.native, part.ended_otherwise) = native::time(program, runs, counted, &mut part.notes);
+    }
 }
 
 /// Signals by which people and supervisors end programs.
@@ -199,37 +222,13 @@ fn exit(status: ExitStatus) -> Exit {
     }
 }
 
-/// Joins counts, code, time and costs.
-fn analyse(args: &LocksArgs, prepared: Prepared, parts: Vec<Part>, exit: Exit) -> Result<Locks> {
+/// Joins counts and code; there is one part at least.
+fn counted_document(args: &LocksArgs, table: &Table, parts: &mut [Part], exit: Exit) -> Locks {
     let counted_user_s = parts.iter().map(|part| part.counted_user_s).sum();
-    let mut notes: Vec<String> = parts.iter().flat_map(|part| part.notes.iter().cloned()).collect();
-    let native = match args.user_seconds {
-        Some(user_s) => Some(NativeTime {
-            user_s,
-            range: [user_s; 2],
-            runs: 0,
-        }),
-        None => native::sum(parts.iter().map(|part| part.native)),
-    };
-    let ended_otherwise = parts.iter().find_map(|part| part.ended_otherwise.clone());
-    let counts =
-        joined(parts.into_iter().map(|part| part.counts)).ok_or_else(|| Error::check("nothing was counted"))?;
-    let profile = Profile::new(&counts, &prepared.table, &Options::default());
-    let costs = match prepared.costs {
-        Some(costs) => costs,
-        None if profile.sites.is_empty() => Costs::not_needed("no locked instruction was executed"),
-        None if exit.interrupted => Costs::not_needed("the run was ended early"),
-        None if ended_otherwise.is_some() => Costs::not_needed("there is no forecast"),
-        None => Costs::measure(),
-    };
-    notes.extend(costs.note);
-    let forecast = match ended_otherwise {
-        Some(why) => forecast::refused(&why),
-        None => forecast::forecast(&profile, &costs.costs, native.as_ref()),
-    };
+    let counts = joined(parts.iter_mut().map(Part::take_counts)).expect("somebody looked whether there are parts");
     let mut machine = machine::fingerprint();
     machine.tsc_hz = tick_rate(RATE);
-    Ok(Locks {
+    Locks {
         schema: SCHEMA.to_owned(),
         created: humantime::format_rfc3339_micros(std::time::SystemTime::now()).to_string(),
         tool: Tool::this(),
@@ -242,12 +241,41 @@ fn analyse(args: &LocksArgs, prepared: Prepared, parts: Vec<Part>, exit: Exit) -
             .collect(),
         exit,
         counted_user_s,
-        slowdown: native.filter(|n| n.user_s > 0.0).map(|n| counted_user_s / n.user_s),
-        profile,
-        forecast: Some(forecast),
-        costs: costs.source,
-        notes,
-    })
+        slowdown: None,
+        profile: Profile::new(&counts, table, &Options::default()),
+        forecast: None,
+        costs: None,
+        notes: Vec::new(),
+    }
+}
+
+/// Joins time and costs with what was counted.
+fn add_forecast(report: &mut Locks, args: &LocksArgs, costs: Option<Costs>, parts: &[Part]) {
+    report.notes = parts.iter().flat_map(|part| part.notes.iter().cloned()).collect();
+    let native = match args.user_seconds {
+        Some(user_s) => Some(NativeTime {
+            user_s,
+            range: [user_s; 2],
+            runs: 0,
+        }),
+        None => native::sum(parts.iter().map(|part| part.native)),
+    };
+    let ended_otherwise = parts.iter().find_map(|part| part.ended_otherwise.clone());
+    let costs = match costs {
+        Some(costs) => costs,
+        None if report.profile.sites.is_empty() => Costs::not_needed("no locked instruction was executed"),
+        None if report.exit.interrupted || interrupt::asked() => Costs::not_needed("the run was ended early"),
+        None if ended_otherwise.is_some() => Costs::not_needed("there is no forecast"),
+        None => Costs::measure(),
+    };
+    report.notes.extend(costs.note);
+    report.costs = costs.source;
+    let time = native.filter(|n| n.user_s > 0.0);
+    report.slowdown = time.map(|n| report.counted_user_s / n.user_s);
+    report.forecast = Some(match ended_otherwise {
+        Some(why) => forecast::refused(&why),
+        None => forecast::forecast(&report.profile, &costs.costs, native.as_ref()),
+    });
 }
 
 /// The command line as `cyclewise` takes it, whichever of both programs was called.
@@ -268,10 +296,11 @@ fn joined(mut all: impl Iterator<Item = Counts>) -> Option<Counts> {
 }
 
 /// Tells that the program is run again, which its owner may not want.
-fn tell_again(program: &Program, runs: u32) {
+fn tell_again(program: &Program, runs: u32, limit: Duration) {
     tell(&format!(
-        "runs {} again without counting, at most {runs} times, for its user time; --native-runs 0 leaves that out",
-        program.name()
+        "runs {} again without counting, at most {runs} times and each for at most {} s, for its user time; --native-runs 0 leaves that out",
+        program.name(),
+        limit.as_secs()
     ));
 }
 

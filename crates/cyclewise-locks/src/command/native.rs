@@ -17,6 +17,38 @@ use std::time::Duration;
 
 /// No further run is begun if it would end after this.
 const AT_MOST: Duration = Duration::from_secs(10);
+/// A run has this time at least.
+const LEAST_LIMIT: Duration = Duration::from_secs(2);
+
+/// How a counted run ended, and what another run of the program needs.
+pub(super) struct CountedEnd {
+    pub(super) status: ExitStatus,
+    pub(super) elapsed: Duration,
+    pub(super) stdin: Stdin,
+    /// Whether programs that were not counted used it: no run without counting has them.
+    pub(super) has_clients: bool,
+}
+
+impl CountedEnd {
+    /// The time of a run without counting, in whole seconds: it does the same work without an emulator, unless it waits for what does not
+    /// come again.
+    fn limit(&self) -> Duration {
+        Duration::from_secs(self.elapsed.max(LEAST_LIMIT).as_secs_f64().ceil() as u64)
+    }
+
+    /// Why no run without counting would be like this one, if that is known.
+    fn unlike(&self) -> Option<String> {
+        match self.status.signal() {
+            Some(signal) if !CRASHES.contains(&signal) => Some(format!("no time: signal {signal} ended the counted run")),
+            _ if self.has_clients => Some(
+                "no time: clients from outside used the program, and would not use another run; measure its user time under the same load, \
+                 and give it by --user-seconds"
+                    .to_owned(),
+            ),
+            _ => None,
+        }
+    }
+}
 
 /// What stdin is, from before the first run.
 pub(super) enum Stdin {
@@ -68,25 +100,29 @@ fn is_null(file: &File) -> bool {
     std::fs::metadata("/dev/null").is_ok_and(same)
 }
 
-/// Runs the program again, at most `runs` times, for its user time; `counted` is how it ended when it was counted. Where there is no
-/// time, the reason is added to `notes`. The second part is why the counts are not those of the program, if they are not.
+/// Runs the program again, at most `runs` times, for its user time. Where there is no time, the reason is added to `notes`. The second
+/// part is why the counts are not those of the program, if they are not.
 pub(super) fn time(
     program: &Program,
     runs: u32,
-    counted: ExitStatus,
-    stdin: &Stdin,
+    counted: &CountedEnd,
     notes: &mut Vec<String>,
 ) -> (Option<NativeTime>, Option<String>) {
     if runs == 0 {
-        return (None, crashed(counted));
+        return (None, crashed(counted.status));
     }
-    super::tell_again(program, runs);
+    if let Some(why) = counted.unlike() {
+        notes.push(why);
+        return (None, None);
+    }
+    super::tell_again(program, runs, counted.limit());
+    let stdin = &counted.stdin;
     // Who reads the rest of the file after us finds it where the counted run left it.
     let left = match stdin {
         Stdin::File(file, _) => file.try_clone().and_then(|mut file| file.stream_position()).ok(),
         Stdin::Nothing | Stdin::Gone => None,
     };
-    let times = times(program, runs, counted, stdin);
+    let times = times(program, runs, counted);
     if let (Stdin::File(file, _), Some(left)) = (stdin, left) {
         // It was sought before, so this does not fail.
         let _ = file.try_clone().and_then(|mut file| file.seek(SeekFrom::Start(left)));
@@ -105,12 +141,13 @@ pub(super) fn time(
         Err(NoTime::OtherEnd(status)) => (
             None,
             Some(format!(
-                "the counted run did not end as the program does without counting: {counted} when counted, {status} without"
+                "the counted run did not end as the program does without counting: {} when counted, {status} without",
+                counted.status
             )),
         ),
         Err(NoTime::Other(why)) => {
             notes.push(why);
-            (None, crashed(counted))
+            (None, crashed(counted.status))
         }
     }
 }
@@ -141,16 +178,23 @@ fn crashed(counted: ExitStatus) -> Option<String> {
 }
 
 /// User times of the runs, seconds.
-fn times(program: &Program, runs: u32, counted: ExitStatus, stdin: &Stdin) -> Result<Vec<f64>, NoTime> {
+fn times(program: &Program, runs: u32, counted: &CountedEnd) -> Result<Vec<f64>, NoTime> {
     let mut times = Vec::new();
     let mut taken = Duration::ZERO;
     for _ in 0..runs {
         let no_time = |why: String| NoTime::Other(format!("no time: {why}"));
-        let done = once(program, stdin).map_err(|e| no_time(format!("the program could not be run again: {e}")))?;
+        let done = once(program, counted).map_err(|e| no_time(format!("the program could not be run again: {e}")))?;
         if interrupt::asked() {
             return Err(no_time("a signal ended a run without counting".to_owned()));
         }
-        if done.status != counted {
+        if done.over_limit {
+            return Err(no_time(format!(
+                "a run without counting did not end within {} s, and the counted one did: it may wait for what came from outside; give its \
+                 time by --user-seconds",
+                counted.limit().as_secs()
+            )));
+        }
+        if done.status != counted.status {
             return Err(NoTime::OtherEnd(done.status));
         }
         times.push(done.usage.user_s);
@@ -162,15 +206,19 @@ fn times(program: &Program, runs: u32, counted: ExitStatus, stdin: &Stdin) -> Re
     Ok(times)
 }
 
-fn once(program: &Program, stdin: &Stdin) -> io::Result<Finished> {
+fn once(program: &Program, counted: &CountedEnd) -> io::Result<Finished> {
     let mut command = Command::new(&program.path);
     command
         .arg0(&program.named)
         .args(&program.arguments)
-        .stdin(stdin.again()?)
+        .stdin(counted.stdin.again()?)
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    spawn::run(command, Bounds::default(), None)
+    let bounds = Bounds {
+        limit: Some(counted.limit()),
+        ..Bounds::default()
+    };
+    spawn::run(command, bounds, None)
 }
 
 /// The median and the range of the runs; `None` of none.
@@ -203,24 +251,32 @@ mod tests {
         Program::find(&["sh", "-c", script].map(Into::into)).unwrap()
     }
 
-    fn timed(script: &str, runs: u32, counted: i32, stdin: &Stdin) -> (Option<NativeTime>, Vec<String>) {
+    fn ended(status: i32, stdin: Stdin) -> CountedEnd {
+        CountedEnd {
+            status: ExitStatus::from_raw(status),
+            elapsed: Duration::ZERO,
+            stdin,
+            has_clients: false,
+        }
+    }
+
+    fn timed(script: &str, runs: u32, counted: &CountedEnd) -> (Option<NativeTime>, Vec<String>) {
         let mut notes = Vec::new();
-        let status = ExitStatus::from_raw(counted << 8);
-        let (native, otherwise) = time(&shell(script), runs, status, stdin, &mut notes);
+        let (native, otherwise) = time(&shell(script), runs, counted, &mut notes);
         notes.extend(otherwise);
         (native, notes)
     }
 
     #[test]
     fn a_program_is_run_as_often_as_asked_and_not_for_longer() {
-        let (native, notes) = timed("exit 3", 4, 3, &Stdin::Nothing);
+        let (native, notes) = timed("exit 3", 4, &ended(3 << 8, Stdin::Nothing));
         assert_eq!((native.unwrap().runs, notes.len()), (4, 0));
-        assert_eq!(timed("exit 0", 0, 0, &Stdin::Nothing), (None, Vec::new()));
+        assert_eq!(timed("exit 0", 0, &ended(0, Stdin::Nothing)), (None, Vec::new()));
     }
 
     #[test]
     fn another_end_is_another_work_and_no_time() {
-        let (native, notes) = timed("exit 1", 3, 0, &Stdin::Nothing);
+        let (native, notes) = timed("exit 1", 3, &ended(0, Stdin::Nothing));
         assert!(native.is_none(), "{notes:?}");
         assert_eq!(
             notes,
@@ -232,16 +288,7 @@ mod tests {
 
     #[test]
     fn a_crash_that_no_other_run_explains_is_told() {
-        let of = |signal, runs| {
-            time(
-                &shell("exit 0"),
-                runs,
-                ExitStatus::from_raw(signal),
-                &Stdin::Nothing,
-                &mut Vec::new(),
-            )
-            .1
-        };
+        let of = |signal, runs| time(&shell("exit 0"), runs, &ended(signal, Stdin::Nothing), &mut Vec::new()).1;
         for signal in [libc::SIGSEGV, libc::SIGILL] {
             assert!(of(signal, 0).unwrap().contains("no run without counting shows"));
             assert!(of(signal, 1).unwrap().contains("did not end as the program does"));
@@ -250,22 +297,44 @@ mod tests {
     }
 
     #[test]
+    fn a_run_that_waits_for_what_does_not_come_is_ended_and_one_that_is_known_to_is_not_begun() {
+        let (native, notes) = timed("sleep 600", 3, &ended(0, Stdin::Nothing));
+        assert!(
+            native.is_none() && notes[0].contains("did not end within 2 s"),
+            "{notes:?}"
+        );
+        let mark = tempfile::tempdir().unwrap();
+        let mark = mark.path().join("begun");
+        let script = format!(": > '{}'; sleep 600", mark.display());
+        let served = CountedEnd {
+            has_clients: true,
+            ..ended(0, Stdin::Nothing)
+        };
+        for (counted, says) in [(served, "clients"), (ended(libc::SIGKILL, Stdin::Nothing), "signal 9")] {
+            let (native, notes) = timed(&script, 3, &counted);
+            assert!(
+                native.is_none() && notes[0].contains(says) && !mark.exists(),
+                "{notes:?}"
+            );
+        }
+    }
+
+    #[test]
     fn each_run_reads_the_same_file_and_its_reader_finds_it_where_it_was() {
         let mut file = tempfile::tempfile().unwrap();
         io::Write::write_all(&mut file, b"skipped\nfirst\nrest\n").unwrap();
         file.seek(SeekFrom::Start(14)).unwrap();
-        let stdin = Stdin::File(file.try_clone().unwrap(), 8);
-        let (native, notes) = timed("read a; test \"$a\" = first", 3, 0, &stdin);
+        let from = |at| ended(0, Stdin::File(file.try_clone().unwrap(), at));
+        let (native, notes) = timed("read a; test \"$a\" = first", 3, &from(8));
         assert_eq!((native.unwrap().runs, notes.len()), (3, 0));
-        assert_eq!(file.stream_position().unwrap(), 14);
+        assert_eq!(file.try_clone().unwrap().stream_position().unwrap(), 14);
         // The twin: from another place, each run reads something else.
-        let stdin = Stdin::File(file, 0);
-        assert!(timed("read a; test \"$a\" = first", 3, 0, &stdin).0.is_none());
+        assert!(timed("read a; test \"$a\" = first", 3, &from(0)).0.is_none());
     }
 
     #[test]
     fn input_that_is_gone_is_told() {
-        let (native, notes) = timed("exit 0", 1, 0, &Stdin::Gone);
+        let (native, notes) = timed("exit 0", 1, &ended(0, Stdin::Gone));
         assert!(native.is_some() && notes[0].contains("stdin is no file"), "{notes:?}");
     }
 

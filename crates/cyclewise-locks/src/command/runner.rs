@@ -1,9 +1,9 @@
-//! What cargo starts in place of a program that it built: counts the program, and leaves the counts in a folder.
+//! What cargo starts in place of a program that it built: counts the program, leaves the counts in a folder, and runs it again for its time.
 
 use super::args::LocksRunnerArgs;
 use super::cargo::Running;
 use super::program::Program;
-use super::{PartOptions, count_one, show, way, ways};
+use super::{PartOptions, count_one, show, time_again, way, ways};
 use crate::error::Result;
 use cyclewise_bench::sys::interrupt;
 use std::process::ExitCode;
@@ -19,6 +19,11 @@ pub(super) fn locks_runner(args: &LocksRunnerArgs) -> Result<ExitCode> {
         native_runs: args.native_runs,
         processes: args.processes,
     };
-    let part = count_one(&program, &options)?;
-    show::ended(part.write(&args.folder), part.exit)
+    let (mut part, counted) = count_one(&program, &options)?;
+    // Whatever becomes of the runs without counting, the counts are there.
+    let written = part.write(&args.folder).map(|file| {
+        time_again(&mut part, &program, args.native_runs, &counted);
+        part.replace(&file);
+    });
+    show::ended(written, part.exit)
 }

@@ -99,16 +99,22 @@ fn a_counted_program_keeps_its_status_and_is_timed() {
         native_runs: 2,
         processes: 1,
     };
-    let part = count_one(&program("exit 7"), &options).unwrap();
+    let counted = |script| {
+        let program = program(script);
+        let (mut part, end) = count_one(&program, &options).unwrap();
+        time_again(&mut part, &program, options.native_runs, &end);
+        part
+    };
+    let part = counted("exit 7");
     assert_eq!((part.exit.code, part.exit.status()), (Some(7), 7));
     assert_eq!(part.native.unwrap().runs, 2);
-    let part = count_one(&program("kill -9 $$"), &options).unwrap();
+    let part = counted("kill -9 $$");
     assert_eq!((part.exit.signal, part.exit.status()), (Some(9), 137));
     assert!(!part.exit.interrupted);
     // The program does that by itself.
     assert_eq!(part.ended_otherwise, None);
     for early in ["kill -INT $$", "exit 130"] {
-        let part = count_one(&program(early), &options).unwrap();
+        let part = counted(early);
         assert!(part.exit.interrupted && part.native.is_none(), "{early}");
         assert_eq!(part.exit.status(), 130);
     }
@@ -126,18 +132,14 @@ fn a_counted_run_that_crashes_where_the_program_does_not_is_no_forecasts_base() 
         native_runs: 2,
         processes: 1,
     };
-    let part = count_one(&program(&script), &options).unwrap();
+    let program = program(&script);
+    let (mut part, end) = count_one(&program, &options).unwrap();
+    time_again(&mut part, &program, 2, &end);
     assert!(part.native.is_none());
     let line = args(&["--costs", "none.json", "prog"]);
-    let prepared = Prepared {
-        program: program("exit 0"),
-        way: self::way(By::Emulator, Ok(())),
-        table: Table::built_in(),
-        costs: Some(Costs::not_needed("a test")),
-        key: None,
-    };
-    let exit = part.exit;
-    let report = analyse(&line, prepared, vec![part], exit).unwrap();
+    let (exit, mut parts) = (part.exit, [part]);
+    let mut report = counted_document(&line, &Table::built_in(), &mut parts, exit);
+    add_forecast(&mut report, &line, Some(Costs::not_needed("a test")), &parts);
     let forecast = report.forecast.unwrap();
     assert!(
         forecast
@@ -162,9 +164,10 @@ fn after_ctrl_c_nothing_more_is_run() {
         processes: 1,
     };
     interrupt::pretend(true);
-    let part = count_one(&program("exit 0"), &options);
+    let program = program("exit 0");
+    let (mut part, end) = count_one(&program, &options).unwrap();
+    time_again(&mut part, &program, 2, &end);
     interrupt::pretend(false);
-    let part = part.unwrap();
     assert!(part.exit.interrupted && part.native.is_none());
     assert!(part.notes[0].contains("ended early"), "{:?}", part.notes);
 }

@@ -2,7 +2,7 @@
 
 use crate::export::words::{
     self, answer, bound, circumstances, class, executions, form, one_line, per_1000, per_1000_of_each_form, place,
-    private, program, purpose, remedy, saved, saved_seconds, share,
+    private, program, purpose, remedy, saved, saved_seconds, share, time,
 };
 use crate::forecast::RemedyForecast;
 use crate::record::{Group, Locks, by, by_line, executed};
@@ -17,14 +17,55 @@ const MOST_LINES: usize = 20;
 
 /// The whole report, with so many lines of code.
 pub fn locks(locks: &Locks, lines: usize, look: Look) -> String {
-    let mut out = format!("{BOLD}{}{BOLD:#}\n", wrapped(&one_line(&answer(locks)), look, 0, 2));
-    for line in [program(locks), per_1000_of_each_form(locks), circumstances(locks)] {
-        let _ = writeln!(out, "{}", wrapped(&line, look, 0, 2));
-    }
-    for table in [lines_of_code(locks, lines, look), remedies(locks, look)] {
-        out.push_str(&table);
-    }
-    out.push_str(&classes(locks, look));
+    let how = [Some(circumstances(locks)), time(locks)];
+    let how: Vec<String> = how.into_iter().flatten().collect();
+    [
+        headline(locks, look),
+        head(locks, &how.join("; "), look),
+        lines_of_code(locks, lines, look),
+        remedies(locks, look),
+        groups(locks, look),
+        notes(locks, look),
+        missing(locks, look),
+    ]
+    .concat()
+}
+
+/// What was counted, before anything is known of the program's time.
+pub fn counts(locks: &Locks, lines: usize, look: Look) -> String {
+    [
+        head(locks, &circumstances(locks), look),
+        lines_of_code(locks, lines, look),
+        groups(locks, look),
+        missing(locks, look),
+    ]
+    .concat()
+}
+
+/// What follows [`counts`]: the answer, and what it rests on.
+pub fn forecast(locks: &Locks, look: Look) -> String {
+    let time = time(locks).map_or_else(String::new, |time| format!("{}\n", wrapped(&time, look, 0, 2)));
+    format!(
+        "\n{}{time}{}{}",
+        headline(locks, look),
+        remedies(locks, look),
+        notes(locks, look)
+    )
+}
+
+fn headline(locks: &Locks, look: Look) -> String {
+    format!("{BOLD}{}{BOLD:#}\n", wrapped(&one_line(&answer(locks)), look, 0, 2))
+}
+
+/// The program, how many it executed, and how that is known.
+fn head(locks: &Locks, how: &str, look: Look) -> String {
+    let lines = [program(locks), per_1000_of_each_form(locks), how.to_owned()];
+    lines.map(|line| format!("{}\n", wrapped(&line, look, 0, 2))).concat()
+}
+
+/// The whole code by groups, and who executed it.
+fn groups(locks: &Locks, look: Look) -> String {
+    let mut out = classes(locks, look);
     out.push_str(&families(locks, look));
     if !locks.profile.sites.is_empty() {
         let about = "Private are executions on words that no second thread used by a locked instruction.";
@@ -33,7 +74,6 @@ pub fn locks(locks: &Locks, lines: usize, look: Look) -> String {
     out.push_str(&threads(locks, look));
     out.push_str(&system_calls(locks, look));
     out.push_str(&processes(locks, look));
-    out.push_str(&notes(locks, look));
     out
 }
 
@@ -210,7 +250,7 @@ fn processes(locks: &Locks, look: Look) -> String {
     section("Processes", columns, processes.len() - shown.len(), "processes", look)
 }
 
-/// What the forecast rests on, what is not as it was asked for, and what was not counted.
+/// What the forecast rests on, and what is not as it was asked for.
 fn notes(locks: &Locks, look: Look) -> String {
     let mut out = String::from("\n");
     let basis = locks.forecast.iter().flat_map(|f| &f.basis).cloned();
@@ -221,6 +261,12 @@ fn notes(locks: &Locks, look: Look) -> String {
     for note in costs.chain(basis).chain(locks.notes.iter().cloned()) {
         let _ = writeln!(out, "{DIM}note:{DIM:#} {}", wrapped(&one_line(&note), look, 6, 4));
     }
+    if out.len() > 1 { out } else { String::new() }
+}
+
+/// What was not counted or not found out.
+fn missing(locks: &Locks, look: Look) -> String {
+    let mut out = String::new();
     let missing = &locks.profile.missing;
     for line in missing.iter().take(MOST_LINES) {
         let _ = writeln!(
@@ -236,7 +282,7 @@ fn notes(locks: &Locks, look: Look) -> String {
             "{YELLOW}missing:{YELLOW:#} {more} more lines, which are in the JSON"
         );
     }
-    if out.len() > 1 { out } else { String::new() }
+    out
 }
 
 #[cfg(test)]

@@ -85,7 +85,7 @@ fn is_partial(profile: &Profile) -> bool {
     profile.missing.iter().any(is_about_counts)
 }
 
-/// How it was counted, how much slower that was, and how the program ended.
+/// How it was counted, and how the program ended.
 pub(super) fn circumstances(locks: &Locks) -> String {
     let mut out = match &locks.profile.method {
         Method::Emulator { version } if is_partial(&locks.profile) => {
@@ -96,27 +96,30 @@ pub(super) fn circumstances(locks: &Locks) -> String {
             format!("sampled by {event}, one of {} locked instructions", executions(*period))
         }
     };
-    if let Some(slowdown) = locks.slowdown {
-        let native = locks.forecast.as_ref().and_then(|f| f.native);
-        let runs = native.map_or(String::new(), |native| match native.runs {
-            0 => format!("; {}\u{a0}s of user time not counted", significant(native.user_s, 3)),
-            1 => format!(
-                "; {}\u{a0}s of user time not counted, in one run",
-                significant(native.user_s, 3)
-            ),
-            n => format!(
-                "; {}\u{a0}s of user time not counted, the median of {n} runs from {} to {}",
-                significant(native.user_s, 3),
-                significant(native.range[0], 3),
-                significant(native.range[1], 3)
-            ),
-        });
-        let _ = write!(out, ", {} times as slow{runs}", significant(slowdown, 2));
-    }
     if let Some(how) = ended(locks.exit) {
         let _ = write!(out, "; {how}");
     }
     out
+}
+
+/// The program's own time, and how many times as long it took when it was counted.
+pub(super) fn time(locks: &Locks) -> Option<String> {
+    let native = locks.forecast.as_ref()?.native?;
+    let mut out = format!("{}\u{a0}s of user time without counting", significant(native.user_s, 3));
+    let _ = match native.runs {
+        0 => Ok(()),
+        1 => write!(out, ", in one run"),
+        n => write!(
+            out,
+            ", the median of {n} runs from {} to {}",
+            significant(native.range[0], 3),
+            significant(native.range[1], 3)
+        ),
+    };
+    if let Some(slowdown) = locks.slowdown {
+        let _ = write!(out, "; counted, {} times as slow", significant(slowdown, 2));
+    }
+    Some(out)
 }
 
 /// How the program ended, where that is not status 0.

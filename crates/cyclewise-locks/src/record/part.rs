@@ -7,7 +7,7 @@ use crate::forecast::NativeTime;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, OpenOptions};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// One counted program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,11 +27,22 @@ pub struct Part {
 }
 
 impl Part {
+    /// Its counts, which are no longer in it.
+    pub fn take_counts(&mut self) -> Counts {
+        let rest = Counts {
+            method: self.counts.method.clone(),
+            arch: self.counts.arch,
+            processes: Vec::new(),
+            missing: Vec::new(),
+        };
+        std::mem::replace(&mut self.counts, rest)
+    }
+
     /// Writes the part to a new file of the folder.
     ///
     /// # Errors
     /// Exit 3: the disk is full, or the folder is gone.
-    pub fn write(&self, folder: &Path) -> Result<()> {
+    pub fn write(&self, folder: &Path) -> Result<PathBuf> {
         let failed = |e: io::Error| {
             Error::system(
                 &format!("writing counts into {}", folder.display()),
@@ -43,16 +54,26 @@ impl Part {
         for n in 0..100_000 {
             let path = folder.join(format!("{n:05}.json"));
             match OpenOptions::new().write(true).create_new(true).open(&path) {
-                Ok(file) => {
-                    let mut out = io::BufWriter::new(file);
-                    let written = serde_json::to_writer(&mut out, self).map_err(io::Error::from);
-                    return written.and_then(|()| io::Write::flush(&mut out)).map_err(failed);
-                }
+                Ok(file) => return self.write_into(file).map(|()| path).map_err(failed),
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(failed(e)),
             }
         }
         Err(Error::unsupported("cargo ran 100000 programs; count fewer by a filter"))
+    }
+
+    /// Writes the part in place of what [`Self::write`] wrote. Where that fails the file stays as it was.
+    pub fn replace(&self, file: &Path) {
+        let new = file.with_extension("new");
+        let _ = fs::File::create(&new)
+            .and_then(|out| self.write_into(out))
+            .and_then(|()| fs::rename(&new, file));
+    }
+
+    fn write_into(&self, file: fs::File) -> io::Result<()> {
+        let mut out = io::BufWriter::new(file);
+        serde_json::to_writer(&mut out, self)?;
+        io::Write::flush(&mut out)
     }
 
     /// The parts in a folder, in the order in which their programs ended, and a line for each that is not whole.
@@ -113,6 +134,9 @@ mod tests {
         }
         let (parts, torn) = Part::read_all(folder.path()).unwrap();
         assert_eq!((parts, torn.len()), (vec![part(0), part(7)], 0));
+        part(3).replace(&folder.path().join("00000.json"));
+        assert_eq!(Part::read_all(folder.path()).unwrap().0, [part(3), part(7)]);
+        part(0).replace(&folder.path().join("00000.json"));
         std::fs::write(folder.path().join("00001.json"), "{\"counts\":").unwrap();
         let (parts, torn) = Part::read_all(folder.path()).unwrap();
         assert_eq!(parts, [part(0)]);

@@ -1,14 +1,12 @@
 //! Runs the command as a script does, and creates folders for its output.
 
+use crate::programs::signals;
 use cyclewise_locks::record::{self, Locks};
 use flate2::read::GzDecoder;
 use std::io::BufReader;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
-
-#[path = "../common/signals.rs"]
-mod signals;
 
 /// The command with these arguments, with signals as at a terminal.
 pub(crate) fn command(args: &[&str]) -> Command {

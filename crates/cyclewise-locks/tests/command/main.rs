@@ -6,6 +6,8 @@
 #[allow(dead_code, reason = "the lab's tests use more of it")]
 mod chromium;
 mod common;
+#[path = "../common/mod.rs"]
+mod programs;
 mod signals;
 
 use common::*;

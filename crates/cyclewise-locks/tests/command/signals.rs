@@ -36,6 +36,40 @@ fn signals_that_end_the_program_leave_its_counts_and_run_nothing_more() {
     }
 }
 
+#[test]
+fn a_server_that_a_client_ends_is_reported_and_not_started_again() {
+    use std::io::{BufRead, Write};
+    let folder = Folder::new();
+    let Some(server) = can_count()
+        .then(|| programs::compile(&folder.path(""), "server.c", &[]))
+        .flatten()
+    else {
+        return;
+    };
+    let mut child = command(&["--by", "emulator", "--costs", costs(), "--", server.to_str().unwrap()])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut port = String::new();
+    std::io::BufReader::new(child.stdout.as_mut().unwrap())
+        .read_line(&mut port)
+        .unwrap();
+    for word in ["work", "work", "end"] {
+        let mut client = std::net::TcpStream::connect(("127.0.0.1", port.trim().parse().unwrap())).unwrap();
+        client.write_all(word.as_bytes()).unwrap();
+    }
+    let output = child.wait_with_output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(
+        said.contains("of 1000 instructions") && said.contains("clients from outside"),
+        "{said}"
+    );
+    assert!(!said.contains("again without counting"), "{said}");
+}
+
 /// Waits until the command has said so on stderr; what it says after that is the rest.
 fn said_until(child: &mut std::process::Child, says: &str) -> String {
     use std::io::Read;
@@ -66,14 +100,18 @@ fn sigterm_after_the_counted_run_leaves_out_what_was_to_come_and_keeps_the_repor
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        said_until(&mut child, "again without counting");
+        let before = said_until(&mut child, "again without counting");
+        assert!(
+            before.contains("of 1000 instructions"),
+            "counts are printed first: {before}"
+        );
         let id = child.id().to_string();
         assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
         let output = child.wait_with_output().unwrap();
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(7), "{said}");
         assert!(
-            said.contains("of 1000 instructions") && said.contains("a signal ended a run"),
+            said.contains("each for at most") && said.contains("a signal ended a run"),
             "{said}"
         );
         assert!(document("l.json", &folder.read("l.json")).profile.instructions > 10_000);

@@ -10,7 +10,7 @@ mod tables;
 mod tests;
 
 use crate::error::Result;
-use crate::export::words::{answer, circumstances, name, one_line, per_1000_of_each_form, program};
+use crate::export::words::{answer, circumstances, name, one_line, per_1000_of_each_form, program, time};
 use crate::record::{Locks, by_line};
 use askama::Template;
 use cyclewise_report::export::html::finish;
@@ -77,7 +77,8 @@ impl LocksPage {
 /// What would be gained, how many there are, and how that is known.
 fn answers(locks: &Locks) -> Vec<String> {
     let sentences = [answer(locks), per_1000_of_each_form(locks), circumstances(locks)];
-    sentences.iter().map(|text| sentence(text)).collect()
+    let all = sentences.into_iter().chain(time(locks));
+    all.map(|text| sentence(&text)).collect()
 }
 
 /// With a capital letter and a full stop, as on the other pages, and without the marks that a terminal has around commands.
