@@ -67,7 +67,7 @@
 //!
 //! | verdict | it says | believe it |
 //! |---|---|---|
-//! | faster, slower | the median of the paired differences is beyond 0.5 %, its interval excludes no difference after Holm's correction over all comparisons of the run, and it is beyond the noise floor of a function against itself, and every process agrees | for this program as it is built: another build lays out its code anew, which no number of processes shows |
+//! | faster, slower | the median of the paired differences is beyond 0.5 %, its interval excludes no difference after Holm's correction over all comparisons of the run, and it is beyond the noise floor of a function against itself, and every process agrees | for this program as it is built: another build lays out its code anew, which no number of processes shows; so `--against` claims nothing below 1 % |
 //! | same | the interval lies within the margin in brackets | as far as the margin goes |
 //! | undecided | the interval includes no difference and is wider than a margin | that nothing is known: give it `--time` or a quieter machine |
 //! | depends on the neighbour | the sign differs while something else shares the core and while nothing does | both figures, each where it applies |
@@ -84,7 +84,7 @@
 #![deny(unsafe_code)]
 
 #[macro_use]
-mod words;
+pub extern crate cyclewise_stats as stats;
 
 pub mod answer;
 pub mod arch;
@@ -101,7 +101,6 @@ mod mangled;
 pub mod number;
 pub mod record;
 pub mod runner;
-pub mod stats;
 pub mod suite;
 pub mod sys;
 

@@ -54,7 +54,7 @@ fn every_record_of_the_tree_is_written_back_as_it_was_read() {
     );
     let noisy = PathBuf::from(concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/src/stats/tests/data/zen3-noisy.json.gz"
+        "/src/runner/data/zen3-noisy.json.gz"
     ));
     records.push((noisy.clone(), read(&noisy).unwrap()));
     assert!(records.len() > 10, "{records:?}");

@@ -1,4 +1,4 @@
-//! The rules on a record of a noisy machine: `stats/tests/data/zen3-noisy.json.gz`.
+//! The rules on a record of a noisy machine: `runner/data/zen3-noisy.json.gz`.
 //!
 //! An EPYC of the family Zen 3 (25, model 1), a KVM guest of two CPUs with 1.5 to 3 % steal and a neighbour that comes and
 //! goes; `cyclewise run` of 2026-11-22 at commit 627fe1f36, its ten experiments in ticks, samples rounded to six digits. It is
@@ -15,7 +15,7 @@ use crate::{record, stats};
 use std::io::Read;
 
 fn recorded() -> Record {
-    let packed = include_bytes!("../stats/tests/data/zen3-noisy.json.gz");
+    let packed = include_bytes!("data/zen3-noisy.json.gz");
     let mut text = String::new();
     flate2::read::GzDecoder::new(&packed[..])
         .read_to_string(&mut text)

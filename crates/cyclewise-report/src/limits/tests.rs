@@ -16,7 +16,7 @@ fn in_the_tree() -> Vec<Record> {
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.to_string_lossy().contains(".json"))
         .collect();
-    paths.push(root().join("crates/cyclewise-bench/src/stats/tests/data/zen3-noisy.json.gz"));
+    paths.push(root().join("crates/cyclewise-bench/src/runner/data/zen3-noisy.json.gz"));
     paths.iter().map(|path| record::load(path).unwrap()).collect()
 }
 

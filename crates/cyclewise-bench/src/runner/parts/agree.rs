@@ -110,6 +110,36 @@ fn agree(c: &mut Comparison, held: &[(String, Vec<f64>, Option<BetweenRuns>)], f
     }
 }
 
+/// Takes back claims between two builds that the layout of their code explains: below [`stats::SAME_MARGIN`], or whose interval between the
+/// processes reaches what is negligible.
+///
+/// A change anywhere moves all code behind it, the same in every process of a build, so that no number of processes shows it.
+pub fn hold_between_builds(e: &mut Experiment) {
+    for c in e.comparisons.iter_mut().filter(|c| c.verdict.is_claim()) {
+        let mut held: Vec<_> = c
+            .ratios_at_lengths()
+            .into_iter()
+            .map(|(_, ratio, ci95)| (ratio, ci95))
+            .collect();
+        if held.is_empty() {
+            held.push(c.ratio_of());
+        }
+        let explained =
+            |(ratio, ci95): &(f64, _)| difference(*ratio) < stats::SAME_MARGIN || stats::reaches_negligible(*ci95);
+        let by_layout = held.into_iter().find(explained).map(|(ratio, ci95)| {
+            let [low, high] = bounds(ci95);
+            format!("ratio {ratio:.4} [{low:.4}, {high:.4}]")
+        });
+        if let Some(seen) = by_layout {
+            c.reason = Some(Reason::Other(format!(
+                "the processes say {}, but another layout of the same code may do as much: {seen}",
+                c.verdict.as_str()
+            )));
+            c.verdict = Verdict::Undecided;
+        }
+    }
+}
+
 /// What the ratios of several processes say by themselves: of times, so that more is slower.
 pub fn verdict_of_runs(ratios: &[f64], floor: f64) -> Verdict {
     let between = stats::between_runs(ratios);
@@ -225,6 +255,33 @@ mod tests {
         );
         let between = c.between.unwrap();
         assert!(between.runs == 3 && (between.value - 1.06).abs() < 1e-3, "{between:?}");
+    }
+
+    #[test]
+    fn what_a_layout_explains_is_no_claim_between_builds() {
+        let verdict = |ratios: &[f64]| {
+            let mut e = Experiment {
+                comparisons: vec![with_verdict(ratios, Verdict::Slower)],
+                ..Experiment::default()
+            };
+            assert_eq!(
+                e.comparisons[0].verdict,
+                Verdict::Slower,
+                "within one build it is a claim"
+            );
+            hold_between_builds(&mut e);
+            e.comparisons.remove(0)
+        };
+        assert_eq!(verdict(&[1.019, 1.02, 1.021]).verdict, Verdict::Slower);
+        let small = verdict(&[1.007, 1.008, 1.009]);
+        assert_eq!(small.verdict, Verdict::Undecided);
+        let why = small.reason.unwrap();
+        assert!(why.contains("another layout") && why.contains("1.0080"), "{why}");
+        assert_eq!(
+            verdict(&[1.003, 1.01, 1.02, 1.02, 1.03]).verdict,
+            Verdict::Undecided,
+            "its interval reaches 0.5 %"
+        );
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod figures;
 mod machines;
 mod pair;
 
-pub use agree::{figures_between, verdict_of_runs};
+pub use agree::{figures_between, hold_between_builds, verdict_of_runs};
 pub use chain::{Chain, hindrance, possible, run};
 pub use pair::{compare, rows_of};
 

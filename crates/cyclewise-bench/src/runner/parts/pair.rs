@@ -1,7 +1,7 @@
 //! Two programs that measure the same rows in turn, part by part, and what they came to as one.
 
 use super::chain::{Chain, end, failed, file, lacks, of_parts, start};
-use super::{Handed, Named, Side, SoFar, figures, figures_between, read};
+use super::{Handed, Named, Side, SoFar, figures, figures_between, hold_between_builds, read};
 use crate::error::{Error, Result};
 use crate::record::{Experiment, Missing, note_agreement};
 use crate::runner::samples::Measurement;
@@ -144,6 +144,7 @@ fn joined(mut base: SoFar, mut new: SoFar, name: &str, missing: Vec<Missing>) ->
     give_verdicts(&mut record);
     for e in &mut record.experiments {
         figures_between(e, &record.runs);
+        hold_between_builds(e);
     }
     note_agreement(&mut record);
     SoFar {

@@ -1,4 +1,4 @@
-//! Parts of a recorded run of a noisy machine, compared as if they were records: the instrument's `stats/tests/data/zen3-noisy.json.gz`, an
+//! Parts of a recorded run of a noisy machine, compared as if they were records: the instrument's `runner/data/zen3-noisy.json.gz`, an
 //! EPYC of the family Zen 3 under KVM whose neighbour comes and goes. No figure was tuned to it.
 
 use super::*;
@@ -22,7 +22,7 @@ fn part(whole: &Record, part: usize, parts: usize, change: f64) -> Record {
 }
 
 fn recorded() -> Record {
-    let packed = include_bytes!("../../../../cyclewise-bench/src/stats/tests/data/zen3-noisy.json.gz");
+    let packed = include_bytes!("../../../../cyclewise-bench/src/runner/data/zen3-noisy.json.gz");
     let mut text = String::new();
     flate2::read::GzDecoder::new(&packed[..])
         .read_to_string(&mut text)

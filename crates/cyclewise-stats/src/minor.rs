@@ -57,7 +57,7 @@ fn above(sorted: &[f64], least: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::random::{Source, column};
+    use crate::random::{Source, column};
 
     fn found(n: usize, seeds: u64, value: impl Fn(usize, &mut Source) -> f64) -> usize {
         let one = |seed: &u64| {

@@ -6,7 +6,7 @@ use super::super::ttest::{TTest, pooled};
 use super::super::verdict::ALPHA;
 use super::super::*;
 use super::complete;
-use crate::stats::random::{SD, Source, column};
+use crate::random::{SD, Source, column};
 
 const TRIALS: usize = 4000;
 

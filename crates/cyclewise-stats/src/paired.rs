@@ -185,8 +185,8 @@ pub(super) fn excludes(interval: Interval, value: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::random::{MEAN, SD, Source, column};
-    use crate::stats::tests::rates::rate;
+    use crate::random::{MEAN, SD, Source, column};
+    use crate::tests::rates::rate;
 
     /// Rounds that share a state which lasts: both sides move by a tenth with it.
     fn rounds(n: usize, ratio: f64, s: &mut Source) -> Vec<(f64, f64)> {
@@ -263,7 +263,7 @@ mod tests {
             let a: Vec<f64> = pairs.iter().map(|(a, _)| *a).collect();
             let floor = split_paired_floor(&a).map(|f| f.share);
             let p = paired(State::All, &pairs).unwrap();
-            crate::stats::decide(&p, p.p, 6.7, floor, false).verdict != crate::record::Verdict::Slower
+            crate::decide(&p, p.p, 6.7, floor, false).verdict != crate::Verdict::Slower
         });
         assert!(lost <= 0.02, "{lost}");
         // A floor that is a share of the smaller of the two would be above any difference's.

@@ -44,7 +44,7 @@ impl State {
         }
     }
 
-    /// The letter of [`Variant::sample_states`](crate::record::Variant::sample_states).
+    /// The letter of a record's samples.
     pub fn letter(self) -> char {
         match self {
             State::All => 'a',
@@ -108,7 +108,7 @@ pub fn median(figures: impl Iterator<Item = f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::random::{Source, column};
+    use crate::random::{Source, column};
 
     #[test]
     fn a_broad_busy_state_beside_a_narrow_quiet_one_is_told_apart() {

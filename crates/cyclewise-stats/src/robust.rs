@@ -201,8 +201,8 @@ fn finite(n: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::Tail;
-    use crate::stats::random::{Source, column};
+    use crate::Tail;
+    use crate::random::{Source, column};
 
     fn sorted(mut values: Vec<f64>) -> Vec<f64> {
         values.sort_unstable_by(f64::total_cmp);
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "a minute in release: cargo test --release -p cyclewise-bench --lib -- --ignored --nocapture stats::robust"]
+    #[ignore = "a minute in release: cargo test --release -p cyclewise-stats -- --ignored --nocapture robust"]
     fn p_is_right_far_out() {
         for n in [5, 6, 7, 8, 10, 15, 20, 50, 100, 101, 1000, 5000] {
             for p in [1e-3, 1e-4, 1e-5] {

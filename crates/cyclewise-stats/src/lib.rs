@@ -12,6 +12,11 @@
 //! # References
 //! Each file names the paper, book or page its formulas come from. The distributions themselves are `statrs`'s.
 
+#![forbid(unsafe_code)]
+
+#[macro_use]
+mod words;
+
 mod at_lengths;
 mod between;
 mod bootstrap;
@@ -65,7 +70,7 @@ pub use between::{BLOCKED, BetweenRuns, RunRatio, between_runs, block_range, rat
 pub use bootstrap::rounds_ratio_ci;
 #[cfg(feature = "commands")]
 pub use components::{Component, Components, Machines, components};
-pub use decision::{Decision, ENOUGH, LARGEST_MARGIN, SAME_MARGIN, Test, decide, is_negligible};
+pub use decision::{Decision, ENOUGH, LARGEST_MARGIN, SAME_MARGIN, Test, decide, is_negligible, reaches_negligible};
 #[cfg(feature = "commands")]
 pub use discovery::discovery_rates;
 pub use floor::{noise_floor, split_floor};

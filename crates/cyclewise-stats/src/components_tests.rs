@@ -1,8 +1,8 @@
 //! Components of published designs, and how often intervals hold the truth.
 
 use super::*;
-use crate::stats::random::{Source, column};
-use crate::stats::tests::rates::rate;
+use crate::random::{Source, column};
+use crate::tests::rates::rate;
 
 /// Yield of dyestuff from six batches, five samples each (Davies and Goldsmith, 1972; lme4's `Dyestuff`).
 const DYESTUFF: [[f64; 5]; 6] = [
@@ -168,7 +168,7 @@ fn intervals_of_a_small_unbalanced_fleet_cover() {
 }
 
 #[test]
-#[ignore = "a minute in release: cargo test --release -p cyclewise-bench --lib -- --ignored stats::components"]
+#[ignore = "a minute in release: cargo test --release -p cyclewise-stats -- --ignored components"]
 fn intervals_cover_at_their_level() {
     for (groups, machines, runs, truth) in [
         (2, 8, 3, [0.1, 0.03, 0.02]),

@@ -103,8 +103,8 @@ pub fn linearity(copies: [f64; 3], iterations: u64, ticks: [&[f64]; 3]) -> Optio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::random::Source;
-    use crate::stats::tests::rates::rate;
+    use crate::random::Source;
+    use crate::tests::rates::rate;
 
     /// Samples of three loops whose times an iteration are `times`, with a relative noise.
     fn judge(copies: [f64; 3], times: [f64; 3], noise: f64, n: usize, s: &mut Source) -> Linearity {

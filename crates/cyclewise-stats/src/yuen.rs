@@ -103,8 +103,8 @@ impl Trimmed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::random::column;
-    use crate::stats::tests::rates::rate;
+    use crate::random::column;
+    use crate::tests::rates::rate;
 
     fn sorted(mut values: Vec<f64>) -> Vec<f64> {
         values.sort_unstable_by(f64::total_cmp);

@@ -152,6 +152,12 @@ pub fn is_negligible(ratio_ci95: Interval) -> bool {
     within(ratio_ci95, TRIFLE)
 }
 
+/// Whether the interval of a ratio holds a difference that is too small to report.
+pub fn reaches_negligible(ratio_ci95: Interval) -> bool {
+    !matches!(ratio_ci95, [Some(low), _] if low > 1.0 + TRIFLE)
+        && !matches!(ratio_ci95, [_, Some(high)] if high < 1.0 - TRIFLE)
+}
+
 fn test(name: &str, passed: bool, seen: String) -> Test {
     Test {
         name: name.to_string(),

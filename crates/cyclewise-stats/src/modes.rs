@@ -146,7 +146,7 @@ fn valley(sorted: &[f64], least: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::random::{SD, Source, column};
+    use crate::random::{SD, Source, column};
 
     #[test]
     fn two_modes_are_shown_with_their_shares() {

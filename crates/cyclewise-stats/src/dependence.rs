@@ -101,7 +101,7 @@ impl<'a> Series<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::random::Source;
+    use crate::random::Source;
 
     /// Signs that keep the last one's value with probability (1 + ρ) / 2: their autocorrelation at lag k is ρ^k.
     fn chain(n: usize, rho: f64, seed: u64) -> Vec<i8> {

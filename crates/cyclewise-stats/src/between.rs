@@ -132,8 +132,8 @@ fn exponentials(centre: f64, reach: f64) -> Interval {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::random::column;
-    use crate::stats::tests::rates::rate;
+    use crate::random::column;
+    use crate::tests::rates::rate;
 
     #[test]
     fn runs_are_summarized_by_their_logarithms() {

@@ -95,7 +95,7 @@ fn inverse_trigamma(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::random::Source;
+    use crate::random::Source;
 
     #[test]
     fn trigamma_has_its_known_values() {

@@ -1,6 +1,7 @@
 //! Enums whose JSON is a text: code asks which of the known ones it is, and a text of another version is kept as it is.
 
 /// Words: each known one is a variant, and any other is `Other`.
+#[macro_export]
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$of_word:meta])* $word:ident = $text:literal,)* }) => {
         $(#[$doc])*
@@ -55,6 +56,7 @@ macro_rules! words {
 }
 
 /// Sentences, of which code needs to know the ones that begin as one of the known kinds do. A variant has its whole sentence.
+#[macro_export]
 macro_rules! sentences {
     ($(#[$doc:meta])* $name:ident { $($(#[$of_kind:meta])* $kind:ident, $make:ident = $beginning:literal,)* }) => {
         $(#[$doc])*

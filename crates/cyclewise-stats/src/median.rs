@@ -159,8 +159,8 @@ fn lower_tail(n: usize, k: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::random::{MEAN, SD, Source, column};
-    use crate::stats::tests::rates::rate;
+    use crate::random::{MEAN, SD, Source, column};
+    use crate::tests::rates::rate;
 
     fn counted(n: usize) -> Median {
         // An order without correlation: a multiplier that is coprime to n.

@@ -100,7 +100,7 @@ impl Draw {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::tests::complete;
+    use crate::tests::complete;
 
     #[test]
     fn the_tail_is_a_whole_number_of_resamples() {

@@ -5,8 +5,8 @@ use super::super::verdict::ALPHA;
 use super::super::*;
 use super::complete;
 use super::rates::{honest, rate};
-use crate::stats::Verdict;
-use crate::stats::random::{MEAN, SD, Source, column};
+use crate::Verdict;
+use crate::random::{MEAN, SD, Source, column};
 
 /// How many verdicts a rate is taken over, each of three tests and sometimes a bootstrap: more where CYCLEWISE_LONG is set, as CI does.
 fn verdicts(short: usize, long: usize) -> usize {

@@ -119,7 +119,7 @@ fn chi2_median(df: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::random::{Source, column};
+    use crate::random::{Source, column};
 
     fn machines(s: &mut Source, n: usize, runs: usize) -> Vec<Vec<f64>> {
         (0..n).map(|_| column(runs, || 0.02 * s.normal())).collect()

@@ -79,9 +79,9 @@ pub fn lengths_in_words(verdicts: &[(f64, Verdict)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::State;
-    use crate::stats::random::Source;
-    use crate::stats::tests::rates::rate;
+    use crate::State;
+    use crate::random::Source;
+    use crate::tests::rates::rate;
     use Verdict::{Faster, Same, Slower, Undecided};
 
     fn paired(ratio: f64, half: f64) -> Paired {
@@ -143,7 +143,7 @@ mod tests {
             let rounds: Vec<(f64, f64)> = (0..40)
                 .map(|_| (ratio * (1.0 + 0.02 * s.normal()), 1.0 + 0.02 * s.normal()))
                 .collect();
-            crate::stats::paired(State::All, &rounds).unwrap()
+            crate::paired(State::All, &rounds).unwrap()
         });
         let pairs = figures.iter().map(|paired| PairAt {
             copies: 4.0,
