@@ -72,7 +72,7 @@ fn possible(name: &str, why: &str) -> Missing {
     }
 }
 
-/// `15 of 17 experiments measured; missing: NAME (why), …`, of a record for which `asked` experiments were asked.
+/// `14 of 17 experiments measured; missing: NAME (why), NAME, NAME (why), …`, of a record for which `asked` experiments were asked.
 pub(super) fn summary(record: &Record, asked: usize) -> String {
     let whole = |name: &str| {
         !record
@@ -84,16 +84,26 @@ pub(super) fn summary(record: &Record, asked: usize) -> String {
     let mut line = format!("{measured} of {asked} experiments measured");
     if !record.missing.is_empty() {
         line.push_str("; missing: ");
-        line.push_str(&record.missing.iter().map(entry).collect::<Vec<_>>().join(", "));
+        line.push_str(&by_reason(&record.missing).join(", "));
     }
     line
 }
 
-fn entry(missing: &Missing) -> String {
-    match &missing.variant {
-        Some(variant) => format!("{}/{variant} ({})", missing.experiment, missing.why),
-        None => format!("{} ({})", missing.experiment, missing.why),
+/// What is missing, each reason once: `NAME, NAME (why)`.
+fn by_reason(missing: &[Missing]) -> Vec<String> {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for m in missing {
+        let name = match &m.variant {
+            Some(variant) => format!("{}/{variant}", m.experiment),
+            None => m.experiment.clone(),
+        };
+        match reasons.iter_mut().find(|(why, _)| *why == m.why) {
+            Some((_, names)) => names.push(name),
+            None => reasons.push((&m.why, vec![name])),
+        }
     }
+    let one = |(why, names): (&str, Vec<String>)| format!("{} ({why})", names.join(", "));
+    reasons.into_iter().map(one).collect()
 }
 
 /// How the run ends: with an error of status 3 where something is missing that was `named` on the command line, or that
@@ -182,11 +192,14 @@ mod tests {
     fn the_line_counts_whole_experiments_and_says_why_the_others_are_missing() {
         let all = record(&["a", "b"], vec![]);
         assert_eq!(end(&all, 2, true).unwrap(), "2 of 2 experiments measured");
-        let some = record(&["a", "b"], vec![cut_short("b", 9), not_begun("c"), row(false)]);
+        let some = record(
+            &["a", "b"],
+            vec![cut_short("b", 9), row(false), not_begun("c"), lacking("d")],
+        );
         assert_eq!(
-            summary(&some, 3),
-            "1 of 3 experiments measured; missing: b (cut short by Ctrl-C after 9 rounds, which are kept), \
-             c (not begun before Ctrl-C), a/row (needs two CPUs)"
+            summary(&some, 4),
+            "1 of 4 experiments measured; missing: b (cut short by Ctrl-C after 9 rounds, which are kept), \
+             a/row, d (needs two CPUs), c (not begun before Ctrl-C)"
         );
     }
 
