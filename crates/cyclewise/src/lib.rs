@@ -16,6 +16,7 @@
 //! |---|---|---|---|
 //! | [`clock::Instant`] | a time stamp from the CPU's counter that follows CLOCK_MONOTONIC | `Instant::now` is in the profile, or stamps of two threads must be in order | `ktime_get` |
 //! | [`percpu!`] | variables with a copy for each CPU, and counters, lists, rings and counts built on them | every thread counts in one word, or takes from one free list | `this_cpu_*` |
+//! | [`percpu::Arc`] | a shared pointer whose clones and drops are counted on each CPU | all threads clone one configuration, schema or handle | `percpu_ref` |
 //! | [`lock::SpinLock`] | a queued lock of 8 bytes whose waiters spin, then sleep | a short section is contended, or locks must be small and fair | `qspinlock` |
 //! | [`refs::Refcount`] | a count that detects overflow, increments from zero and underflow | a count by hand must never free too early | `refcount_t` |
 //! | [`refs::rcuref::Rcuref`] | a count taken without a loop, on objects of a [`Pool`](refs::rcuref::Pool) | many threads take references to objects that may die meanwhile | `rcuref_t` |
@@ -53,6 +54,7 @@
 //! | `std` | the modes of [`patch`]; Arcs of paths, OS strings and files; timed locks; the mock, the upkeep thread and the per-thread part of [`clock`] | – |
 //! | `patch` | [`patch`] and [`static_key!`], with `std` [`enable_single!`]; `alternative!`, which x86-64 alone has, is there without, and keeps its default | `libc` |
 //! | `percpu` | [`mod@percpu`], [`percpu!`] | `libc` |
+//! | `percpu-arc` | [`percpu::Arc`] and [`percpu::ArcOwner`]; and `percpu` | `libc` |
 //! | `clock` | [`clock`] | `libc` |
 //! | `mask` | [`mask`], and `std` | `libc` |
 //! | `lock` | [`lock`] | `libc`, `lock_api`, `scopeguard` |

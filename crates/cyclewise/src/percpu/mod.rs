@@ -83,6 +83,8 @@
 
 mod allocator;
 mod allocator_lock;
+#[cfg(feature = "percpu-arc")]
+mod arc;
 mod backend;
 mod backoff;
 mod counter;
@@ -119,6 +121,8 @@ mod word;
 mod word_sized;
 
 pub use crate::arch::{Cid, Cpu, Outcome};
+#[cfg(feature = "percpu-arc")]
+pub use arc::{Arc, ArcOwner};
 pub use backend::{Backend, Reason, Report};
 pub use counter::Counter;
 pub use current_slot::CurrentSlot;

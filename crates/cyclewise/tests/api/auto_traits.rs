@@ -164,6 +164,13 @@ table! { fn everywhere() {
     percpu::Chain<'static, u8> => "S-PUR";
     percpu::Chain<'static, Sent> => "S-P--";
     percpu::Chain<'static, Shared> => "--PUR";
+    percpu::Arc<u8> => "SYPUR";
+    percpu::Arc<Sent> => "--P--";
+    percpu::Arc<Shared> => "--PUR";
+    percpu::Arc<PhantomPinned> => "SYPUR";
+    percpu::ArcOwner<u8> => "SYPUR";
+    percpu::ArcOwner<Sent> => "--P--";
+    percpu::ArcOwner<Shared> => "--PUR";
     percpu::Ref<fn()> => "SYPUR";
     percpu::Ref<Box<dyn Fn() + Send>> => "S-P--";
     percpu::Ref<Box<dyn Fn() + Sync>> => "-YP--";
@@ -346,6 +353,8 @@ mod covariant {
         spin_guard: lock::SpinLockGuard<'static, u8> => lock::SpinLockGuard<'a, u8>;
         masked_guard: mask::MaskedGuard<'static, u8> => mask::MaskedGuard<'a, u8>;
         polled: mask::Polled<'static> => mask::Polled<'a>;
+        percpu_arc: percpu::Arc<&'static u8> => percpu::Arc<&'a u8>;
+        arc_owner: percpu::ArcOwner<&'static u8> => percpu::ArcOwner<&'a u8>;
         node: percpu::Node<'static, u8> => percpu::Node<'a, u8>;
         chain: percpu::Chain<'static, u8> => percpu::Chain<'a, u8>;
         stopped: percpu::Stopped<'static> => percpu::Stopped<'a>;

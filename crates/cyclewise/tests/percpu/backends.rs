@@ -8,7 +8,7 @@
 use crate::parts::{HITS, again, kernel_has_rseq, nothing_is_lost, part};
 #[cfg(target_arch = "x86_64")]
 use cyclewise::error::Refusal;
-use cyclewise::percpu::{Backend, Counter, FreeList, PerCpu, Reason, Ref, Report, Ring, Slot, backend};
+use cyclewise::percpu::{Arc, ArcOwner, Backend, Counter, FreeList, PerCpu, Reason, Ref, Report, Ring, Slot, backend};
 
 #[test]
 fn the_backend_is_the_kernels_or_says_why_not() {
@@ -255,6 +255,11 @@ fn where_nobody_can_be_stopped_nobody_is_stolen_from() {
         assert_eq!(released.load(std::sync::atomic::Ordering::Relaxed), life + 1);
         assert!(users.reinit());
     }
+    // One word counts from the beginning.
+    let owner = ArcOwner::new(String::from("shared"));
+    let (first, second) = (ArcOwner::share(&owner), ArcOwner::share(&owner).clone());
+    drop((owner, first));
+    assert_eq!(Arc::into_inner(second).as_deref(), Some("shared"));
 }
 
 /// The same where the filter is installed late, after each structure has had a real barrier: earlier results do not count.
@@ -284,6 +289,9 @@ fn where_nobody_can_be_stopped_any_more_nobody_is_stolen_from() {
                 .map(|stopped| stopped.as_ref().map(Stopped::slot))
         })
     };
+    let destroyed = AtomicUsize::new(0);
+    let owner = ArcOwner::new(Destroyed(&destroyed));
+    let clone = ArcOwner::share(&owner);
     list.grow(7).push();
     // Each once, with a real barrier.
     let fill = || {
@@ -341,6 +349,24 @@ fn where_nobody_can_be_stopped_any_more_nobody_is_stolen_from() {
     users.put();
     users.put();
     assert_eq!(released.load(Relaxed), 1, "the spare one's");
+    // A shared value is kept: its owner is returned, or leaks it and says so.
+    let (owner, found) = ArcOwner::into_inner(owner).err().expect("nobody can be waited for");
+    assert_eq!(found, refusal);
+    drop((clone.clone(), clone));
+    assert_eq!(owner.0.load(Relaxed), 0);
+    drop(owner);
+    assert_eq!(destroyed.load(Relaxed), 0);
+}
+
+/// Counts how often it is dropped.
+#[cfg(target_arch = "x86_64")]
+struct Destroyed<'a>(&'a std::sync::atomic::AtomicUsize);
+
+#[cfg(target_arch = "x86_64")]
+impl Drop for Destroyed<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    }
 }
 
 /// The twin of the test whether the call is made: a filter that fakes only this command, and passes the test, is believed.

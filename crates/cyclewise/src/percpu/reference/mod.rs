@@ -27,106 +27,19 @@
 //!
 //! # References
 //! Linux lib/percpu-refcount.c, include/linux/percpu-refcount.h; which waits for an RCU grace period where this waits for membarrier.
-//!
-//! # Safety
-//! 1. `slots` maps a word in every slot, for as long as the reference lives.
-#![expect(unsafe_code, reason = "words by address")]
 
-mod protocol;
+pub(super) mod protocol;
 #[cfg(all(test, feature = "std"))]
-mod tests;
+pub(super) mod tests;
+mod words;
 
-use super::current_slot::CurrentSlot;
-use super::guard::Guard;
-use super::registration::{self, LibcArea};
 use super::remote;
-use super::slots::Slot;
-use super::variable::{PerCpu, or_end};
-use super::word::Bits;
-use crate::arch::rseq::free_list;
-use crate::arch::{Cpu, Outcome};
+use super::variable::or_end;
 use crate::error::Refusal;
 use core::alloc::Layout;
 use core::fmt;
-use core::sync::atomic::{AtomicU64, Ordering};
-use protocol::{BIAS, DEAD, Parts, SHUT};
-
-/// The words. While the count is live, no thread writes the cache line of the guard and the shared word.
-#[repr(align(128))]
-struct RefWords {
-    area: LibcArea,
-    guard: Guard,
-    shared: AtomicU64,
-    slots: PerCpu<u64>,
-}
-
-impl Parts for RefWords {
-    #[inline(always)]
-    fn add_in_slot(&self, amount: i64) -> bool {
-        let Some(area) = self.area.get() else {
-            return self.add_in_slot_slow(amount);
-        };
-        let guard = self.guard.word().as_ptr().cast_const();
-        // SAFETY: the area is the thread's; the current slot's word, changed by other threads only while the guard is
-        // shut (Safety 1).
-        let outcome = unsafe { free_list::add_if_open::<Cpu>(area, guard, self.slots.as_ptr(), amount as u64) };
-        outcome == Outcome::Done
-    }
-
-    fn set_guard(&self, guard: u64) {
-        // SeqCst: before the barrier that follows; and Release, for the sequences' load of it.
-        self.guard.word().store(guard, Ordering::SeqCst);
-    }
-
-    fn wait_for_slots(&self) -> Result<(), Refusal> {
-        remote::restart_all()
-    }
-
-    fn take_slots(&self) -> i64 {
-        let take = |slot| {
-            let at = self.slots.of(slot);
-            // SAFETY: no other thread accesses the slots' words now (Safety 1).
-            let found = unsafe { u64::load(at) };
-            if found != 0 {
-                // SAFETY: the same word, while the guard is still shut and the slots have been waited for.
-                unsafe { u64::store(at, 0) };
-            }
-            found as i64
-        };
-        Slot::all().map(take).fold(0, i64::wrapping_add)
-    }
-
-    #[inline]
-    fn shared(&self) -> u64 {
-        // Acquire: pairs with the Release half of `exchange`.
-        self.shared.load(Ordering::Acquire)
-    }
-
-    #[inline]
-    fn exchange(&self, from: u64, to: u64) -> Result<(), u64> {
-        // AcqRel: pairs with itself.
-        self.shared
-            .compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)
-            .map(|_| ())
-    }
-}
-
-impl RefWords {
-    /// For threads that the C library has not registered.
-    #[cold]
-    #[inline(never)]
-    fn add_in_slot_slow(&self, amount: i64) -> bool {
-        loop {
-            let here = CurrentSlot::now();
-            // SAFETY: this slot's word, changed by other threads only while the guard is shut (Safety 1).
-            match unsafe { here.load_add_store(&self.guard, self.slots.of(here.slot()), amount as u64) } {
-                Outcome::Done => return true,
-                Outcome::Stopped => return false,
-                Outcome::Ne | Outcome::Moved => {}
-            }
-        }
-    }
-}
+use protocol::{DEAD, Parts};
+pub(super) use words::RefWords;
 
 /// A per-CPU reference count. It only counts; the object is the owner's. When the last reference is put after a kill,
 /// it runs `release`, once for each life.
@@ -165,24 +78,11 @@ impl<R: Fn()> Ref<R> {
     /// A live count with one initial reference, which [`kill`](Self::kill) puts.
     ///
     /// # Errors
-    /// As of [`PerCpu::try_new`].
+    /// As of [`PerCpu::try_new`](super::PerCpu::try_new).
     pub fn try_new(release: R) -> Result<Self, Refusal> {
         let per_cpu = remote::can_restart();
-        let (area, guard) = (LibcArea::unknown(), Guard::new());
-        // Registers the thread if it has not been.
-        let _ = registration::thread_area::<Cpu>();
-        area.learn::<Cpu>();
-        if !per_cpu {
-            // Relaxed: not shared yet.
-            guard.word().store(SHUT, Ordering::Relaxed);
-        }
         Ok(Self {
-            words: RefWords {
-                area,
-                guard,
-                shared: AtomicU64::new(if per_cpu { BIAS + 1 } else { 1 }),
-                slots: PerCpu::try_new()?,
-            },
+            words: RefWords::try_new(per_cpu)?,
             per_cpu,
             release,
         })

@@ -21,16 +21,16 @@
 
 use crate::error::Refusal;
 
-pub(super) const OPEN: u64 = 0; // the slots count
-pub(super) const SHUT: u64 = 1; // the shared word counts
+pub(in crate::percpu) const OPEN: u64 = 0; // the slots count
+pub(in crate::percpu) const SHUT: u64 = 1; // the shared word counts
 
 pub(super) const DEAD: u64 = 1 << 63; // killed
 pub(super) const REVIVING: u64 = 1 << 62; // being made live again
 const COUNT: u64 = REVIVING - 1; // the count's bits
-pub(super) const BIAS: u64 = 1 << 61; // half of the range: as far from 0 as from an overflow
+pub(in crate::percpu) const BIAS: u64 = 1 << 61; // half of the range: as far from 0 as from an overflow
 
 /// The words of the protocol.
-pub(super) trait Parts {
+pub(in crate::percpu) trait Parts {
     /// Adds to the calling thread's slot if the guard is open, in one step; else returns false.
     fn add_in_slot(&self, amount: i64) -> bool;
     /// Sets the guard. Release, or more.
@@ -64,7 +64,7 @@ fn more(word: u64) -> Option<u64> {
 
 /// Takes a reference, if any is left.
 #[inline(always)]
-pub(super) fn try_get(parts: &impl Parts) -> bool {
+pub(in crate::percpu) fn try_get(parts: &impl Parts) -> bool {
     parts.add_in_slot(1) || update(parts, more).is_ok()
 }
 
@@ -77,12 +77,12 @@ pub(super) fn try_get_live(parts: &impl Parts) -> bool {
 
 /// Puts a reference. True if it was the last.
 #[inline(always)]
-pub(super) fn put(parts: &impl Parts) -> bool {
+pub(in crate::percpu) fn put(parts: &impl Parts) -> bool {
     !parts.add_in_slot(-1) && put_shared(parts)
 }
 
 /// The same for a reference that is counted in the shared word, as the initial one after a kill.
-pub(super) fn put_shared(parts: &impl Parts) -> bool {
+pub(in crate::percpu) fn put_shared(parts: &impl Parts) -> bool {
     // A put below 0 is one too many: ignored, since the true count is unknown.
     let less = |word: u64| (word & COUNT != 0).then(|| word - 1);
     update(parts, less).is_ok_and(|before| before & COUNT == 1)
@@ -90,7 +90,7 @@ pub(super) fn put_shared(parts: &impl Parts) -> bool {
 
 /// Kills the count; `false` if it was dead. When this returns, no thread can take a live reference any more, and the caller puts
 /// the initial reference by [`put_shared`].
-pub(super) fn kill(parts: &impl Parts) -> Result<bool, Refusal> {
+pub(in crate::percpu) fn kill(parts: &impl Parts) -> Result<bool, Refusal> {
     let Ok(before) = update(parts, |word| (word & DEAD == 0).then_some(word | DEAD)) else {
         return Ok(false);
     };

@@ -7,9 +7,9 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// One slot with a lock, as in the portable backend. Without `LOCKED` the check of the guard and the addition are two steps, and
 /// a kill does not wait for them: the twin.
-struct Model<const LOCKED: bool> {
+pub(in crate::percpu) struct Model<const LOCKED: bool> {
     guard: AtomicU64,
-    shared: AtomicU64,
+    pub(in crate::percpu) shared: AtomicU64,
     slot: AtomicI64,
     lock: Mutex<()>,
     /// The number of releases.
@@ -17,7 +17,7 @@ struct Model<const LOCKED: bool> {
 }
 
 impl<const LOCKED: bool> Model<LOCKED> {
-    fn new() -> Arc<Self> {
+    pub(in crate::percpu) fn new() -> Arc<Self> {
         Arc::new(Self {
             guard: AtomicU64::new(OPEN),
             shared: AtomicU64::new(BIAS + 1),

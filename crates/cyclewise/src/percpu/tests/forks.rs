@@ -96,6 +96,47 @@ fn a_child_kills_a_reference_though_another_was_being_killed() {
     );
 }
 
+/// The clone of a thread that the child does not have is never dropped there; what the child has alone, it destroys.
+#[cfg(feature = "percpu-arc")]
+#[test]
+fn a_child_lets_go_of_what_a_missing_thread_refers_to() {
+    use crate::percpu::ArcOwner;
+    use std::boxed::Box;
+    if again("a_child_lets_go_of_what_a_missing_thread_refers_to") {
+        return;
+    }
+    static OWNERS: [AtomicPtr<ArcOwner<AtomicU32>>; 2] = [const { AtomicPtr::new(core::ptr::null_mut()) }; 2];
+    fn owner(n: usize) -> ArcOwner<AtomicU32> {
+        let owner = OWNERS[n].load(SeqCst);
+        // SAFETY: leaked below, and each is taken once in a process.
+        *unsafe { Box::from_raw(owner) }
+    }
+    for place in &OWNERS {
+        place.store(Box::leak(Box::new(ArcOwner::new(AtomicU32::new(7)))), SeqCst);
+    }
+    // SAFETY: leaked above, and taken after `clone` is used.
+    let clone = unsafe { &*OWNERS[0].load(SeqCst) };
+    let clone = ArcOwner::share(clone);
+    let barriers = (Barrier::new(2), Barrier::new(2));
+    let (taken, over) = (&barriers.0, &barriers.1);
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            taken.wait();
+            over.wait();
+            assert_eq!(clone.load(SeqCst), 7, "the child's drops are its own");
+        });
+        taken.wait();
+        let child = || {
+            assert!(ArcOwner::into_inner(owner(0)).is_ok_and(|value| value.is_none()));
+            assert!(ArcOwner::into_inner(owner(1)).is_ok_and(|value| value.is_some()));
+        };
+        // SAFETY: the child keeps to this file's Safety section.
+        assert_eq!(unsafe { fork::child(child, LIMIT) }, 0);
+        over.wait();
+    });
+    drop([owner(0), owner(1)]);
+}
+
 /// The work of the handler that runs before ours in a child.
 static EARLIER: AtomicPtr<()> = AtomicPtr::new(core::ptr::null_mut());
 
