@@ -19,6 +19,7 @@ mod tests;
 mod value;
 
 pub use code::{Code, ReadCode};
+pub(crate) use names::counts_references;
 pub use scene::{Class, Names, Scene};
 
 use crate::decode::What;

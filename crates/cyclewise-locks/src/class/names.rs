@@ -160,8 +160,12 @@ pub(super) fn parks(function: &str) -> bool {
     words.iter().any(|w| sleeps.contains(&w.as_str()))
 }
 
-/// Whether a function belongs to a type that counts references, by the type's name.
-pub(super) fn counts_references(function: &str) -> bool {
+/// Whether a function belongs to a type that counts references, by the type's name or its own.
+pub(crate) fn counts_references(function: &str) -> bool {
+    let own = ["ref", "unref", "addref", "incref", "decref", "refcount", "retain"];
+    if words(last_part(function)).iter().any(|w| own.contains(&w.as_str())) && !is_atomic(function) {
+        return true;
+    }
     let types = [
         "Arc<",
         "Arc::",

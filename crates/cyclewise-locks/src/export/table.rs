@@ -131,7 +131,7 @@ fn remedies(locks: &Locks, look: Look) -> String {
         cells.into_iter()
     };
     let columns = vec![
-        Column::new("remedy", 0, cells(&|r| remedy(r.remedy).to_owned())),
+        Column::new("remedy", 0, cells(&remedy)),
         Column::new("saves", 0, cells(&saved)),
         Column::new("seconds", 2, cells(&saved_seconds)),
         Column::new("back to back", 1, cells(&bound)),

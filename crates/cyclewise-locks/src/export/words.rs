@@ -205,13 +205,12 @@ pub(super) fn form(form: Form) -> &'static str {
     }
 }
 
-pub(super) fn remedy(remedy: Remedy) -> &'static str {
-    match remedy {
-        Remedy::SingleMode => "single mode",
-        Remedy::PlainCounts => "plain counts (Rc for Arc)",
-        Remedy::PerCpuCounter => "per-CPU counters",
-        Remedy::FewerClones => "half of the clones",
-        Remedy::NoLock => "no LOCK at all",
+/// What a remedy is called.
+pub(super) fn remedy(of: &RemedyForecast) -> String {
+    match of.name.as_str() {
+        // Of an older version.
+        "" => format!("{:?}", of.remedy),
+        name => one_line(name),
     }
 }
 

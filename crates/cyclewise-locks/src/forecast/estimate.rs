@@ -23,6 +23,13 @@ pub(super) struct HotSite {
     pub(super) distances: [u64; 8],
     /// The instructions around it.
     pub(super) mix: Mix,
+    /// Instructions that a remedy removes with each execution, beside the locked one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) removed: f64,
+}
+
+fn is_zero(n: &f64) -> bool {
+    *n == 0.0
 }
 
 impl HotSite {
@@ -35,7 +42,13 @@ impl HotSite {
             executed,
             distances: site.distances,
             mix: site.mix,
+            removed: 0.0,
         }
+    }
+
+    /// The same, with so many instructions removed beside each locked one.
+    pub(super) fn removing(self, removed: f64) -> Self {
+        Self { removed, ..self }
     }
 }
 
@@ -136,7 +149,11 @@ pub(super) fn estimate(costs: &Costs, sites: &[HotSite], pace: Pace, twin: Twin)
     let (mut sum, mut squares) = (Estimate::default(), [0.0; 2]);
     for site in sites.iter().filter(|site| site.executed > 0.0) {
         let (price, [worst, back_to_back], notes) = one(costs, site, pace, twin);
-        let saved = price.times(site.executed * 1e-9);
+        let beside = beside(site, pace);
+        let (saved, back_to_back) = (
+            price.plus(beside).times(site.executed * 1e-9),
+            back_to_back + beside.high,
+        );
         squares[0] += (saved.mid - saved.low).powi(2);
         squares[1] += (saved.high - saved.mid).powi(2);
         sum.saved = sum.saved.plus(saved);
@@ -153,6 +170,17 @@ pub(super) fn estimate(costs: &Costs, sites: &[HotSite], pace: Pace, twin: Twin)
     sum.saved.low = mid - half(mid - low, squares[0]);
     sum.saved.high = mid + half(high - mid, squares[1]);
     sum
+}
+
+/// What the instructions that are removed beside it take, in nanoseconds: nothing where the CPU executes them beside others, the program's
+/// mean at most. The middle is a guess.
+fn beside(site: &HotSite, pace: Pace) -> Span {
+    Span {
+        low: 0.0,
+        mid: site.removed * pace.ns[1] / 2.0,
+        high: site.removed * pace.ns[1],
+        cells: 0.0,
+    }
 }
 
 /// What an execution of a site saves, in nanoseconds; the worst and the price back to back; and notes.

@@ -14,6 +14,7 @@ mod answer;
 mod columns;
 mod costs;
 mod estimate;
+mod kind;
 mod line;
 mod model;
 mod outcome;
@@ -48,6 +49,7 @@ pub fn refused(why: &str) -> Forecast {
 ///
 /// Without the program's own time there are seconds and no shares; without a matrix of this machine the intervals are wide.
 pub fn forecast(profile: &Profile, costs: &Costs, native: Option<&NativeTime>) -> Forecast {
+    let is_short = native.is_some_and(|n| n.user_s < answer::SHORTEST_S);
     let native = native.filter(|n| n.user_s > 0.0 && n.user_s.is_finite());
     let sites: Vec<HotSite> = profile
         .sites
@@ -70,7 +72,8 @@ pub fn forecast(profile: &Profile, costs: &Costs, native: Option<&NativeTime>) -
     } else {
         ""
     };
-    let (verdict, answer) = answer::decide(profile, &remedies, hint);
+    let (verdict, answer) = answer::decide(profile, &remedies, is_short, hint);
+    notes.extend(remedies::striping(profile));
     Forecast {
         verdict,
         answer,

@@ -48,6 +48,7 @@ impl Model<'_> {
         let back_to_back_s = both.back_to_back * self.sampling(most)[1].max(1.0);
         RemedyForecast {
             remedy: applied.remedy,
+            name: applied.name.to_owned(),
             sites: applied.sites,
             executed: fewest as u64,
             saved_s,

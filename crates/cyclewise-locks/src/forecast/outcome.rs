@@ -46,12 +46,18 @@ pub enum Verdict {
 pub enum Remedy {
     /// LOCK elided until a second thread exists: single mode.
     SingleMode,
-    /// Counts that one thread only touches, without LOCK: Rc in place of Arc.
+    /// Counts of references that one thread only touches, without LOCK: Rc in place of Arc.
     PlainCounts,
     /// Counters that many threads add to, by a word for each CPU.
     PerCpuCounter,
-    /// Half of the clones and drops at the hottest places, by borrowing.
+    /// Half of the references at the hottest places, by borrowing.
     FewerClones,
+    /// Locks whose LOCK is elided until a second thread exists.
+    SingleLocks,
+    /// Half of the critical sections at the hottest places.
+    FewerSections,
+    /// Locks that are given back by a store.
+    QueuedLock,
     /// Every locked instruction without LOCK: what no remedy can exceed.
     NoLock,
 }
@@ -61,6 +67,9 @@ pub enum Remedy {
 pub struct RemedyForecast {
     /// The remedy.
     pub remedy: Remedy,
+    /// What it is called in the language of most of its executions; empty in documents of older versions.
+    #[serde(default)]
+    pub name: String,
     /// Indexes into the profile's sites, of those it applies to.
     pub sites: Vec<usize>,
     /// Their executions that it would make cheaper.

@@ -1,16 +1,21 @@
-//! Which executions each remedy makes cheaper, and what has to hold in the program.
+//! Which executions each remedy makes cheaper, what it is called in the program's language, and what has to hold in the program.
 
+use super::answer::digits;
 use super::estimate::HotSite;
+use super::kind::{Kind, Language, kind, language};
 use super::outcome::Remedy;
 use super::rows::Twin;
 use crate::counts::Arch;
 use crate::profile::{Class, Form, Operation, Profile, SiteProfile};
+use std::collections::BTreeMap;
 
 /// A remedy in a profile.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Applied {
     /// The remedy.
     pub(super) remedy: Remedy,
+    /// What it is called in the language of most of its executions.
+    pub(super) name: &'static str,
     /// What is executed in place of the locked instructions.
     pub(super) twin: Twin,
     /// Indexes of the sites.
@@ -23,70 +28,88 @@ pub(super) struct Applied {
     pub(super) condition: String,
 }
 
-/// Sites that make this share of all counting are the hottest.
+/// Sites that make this share of all counting, or of all locking, are the hottest.
 const HOTTEST: f64 = 0.9;
 
-/// Every remedy, whether or not it applies anywhere.
+const ALL: [Remedy; 8] = [
+    Remedy::SingleMode,
+    Remedy::PlainCounts,
+    Remedy::PerCpuCounter,
+    Remedy::FewerClones,
+    Remedy::SingleLocks,
+    Remedy::FewerSections,
+    Remedy::QueuedLock,
+    Remedy::NoLock,
+];
+
+/// Every remedy that applies anywhere, and the bound.
 pub(super) fn all(profile: &Profile) -> Vec<Applied> {
-    let remedies = [
-        Remedy::SingleMode,
-        Remedy::PlainCounts,
-        Remedy::PerCpuCounter,
-        Remedy::FewerClones,
-        Remedy::NoLock,
-    ];
-    let hottest = hottest_counts(profile);
-    remedies.map(|remedy| apply(profile, remedy, &hottest)).into()
+    let hottest = [Kind::References, Kind::Locks]
+        .map(|kind| hottest(profile, kind))
+        .concat();
+    let all = ALL.iter().map(|remedy| apply(profile, *remedy, &hottest));
+    all.filter(|a| a.remedy == Remedy::NoLock || !a.sites.is_empty())
+        .collect()
 }
 
 fn apply(profile: &Profile, remedy: Remedy, hottest: &[usize]) -> Applied {
     let mut applied = Applied {
         remedy,
+        name: "",
         twin: match remedy {
             Remedy::PerCpuCounter => Twin::PerCpu,
-            Remedy::FewerClones => Twin::Absent,
+            Remedy::FewerClones | Remedy::FewerSections => Twin::Absent,
             _ => Twin::Plain,
         },
         sites: Vec::new(),
         certain: Vec::new(),
         perhaps: Vec::new(),
-        condition: condition(remedy, profile.arch).into(),
+        condition: condition(remedy).into(),
     };
-    for (at, site) in profile
-        .sites
-        .iter()
-        .enumerate()
-        .filter(|(_, site)| site.form != Form::Fence)
-    {
+    let mut languages: BTreeMap<Language, u64> = BTreeMap::new();
+    let sites = profile.sites.iter().enumerate();
+    for (at, site) in sites.filter(|(_, site)| site.form != Form::Fence) {
         let [certain, perhaps] = match remedy {
-            Remedy::FewerClones if hottest.contains(&at) => [site.executed as f64 / 2.0, 0.0],
-            Remedy::FewerClones => [0.0; 2],
+            Remedy::FewerClones | Remedy::FewerSections if !hottest.contains(&at) => [0.0; 2],
             _ => executions(profile.arch, remedy, site),
         };
         if certain + perhaps > 0.0 {
+            let language = language(site);
+            let of_language = languages.entry(language).or_default();
+            *of_language = of_language.saturating_add(site.executed);
+            let removed = removed(remedy, language);
             applied.sites.push(at);
-            applied.certain.push(HotSite::new(site, certain));
-            applied.perhaps.push(HotSite::new(site, perhaps));
+            applied.certain.push(HotSite::new(site, certain).removing(removed));
+            applied.perhaps.push(HotSite::new(site, perhaps).removing(removed));
         }
     }
+    let language = languages.into_iter().max_by_key(|(_, executed)| *executed);
+    applied.name = name(remedy, language.map_or(Language::C, |(language, _)| language));
     applied
-}
-
-fn is_count(site: &SiteProfile) -> bool {
-    matches!(site.class, Class::CountUp | Class::CountDownAndTest)
 }
 
 /// Executions that the remedy makes cheaper, and those of which that is not known.
 fn executions(arch: Arch, remedy: Remedy, site: &SiteProfile) -> [f64; 2] {
     let (executed, words) = (site.executed as f64, &site.words);
+    let (kind, language) = (kind(site), language(site));
+    // Swaps are XCHG in the library as in std, and no prefix locks them. On AArch64 nothing is elided.
+    let can_elide = arch == Arch::X86_64 && site.form == Form::Lock && language != Language::Go;
     match remedy {
-        // Swaps are XCHG in the library as in std, and no prefix locks them. On AArch64 nothing is elided.
-        Remedy::SingleMode if arch == Arch::X86_64 && site.form == Form::Lock => [site.before_threads as f64, 0.0],
-        Remedy::PlainCounts if is_count(site) => [words.private as f64, words.unknown as f64],
-        // A count that is tested when it goes down needs one sum at once, so it is no counter.
-        Remedy::PerCpuCounter if site.class == Class::CountUp && site.threads >= 2 && adds(site) => {
+        Remedy::SingleMode if can_elide && kind != Kind::Locks => [site.before_threads as f64, 0.0],
+        Remedy::SingleLocks if can_elide && kind == Kind::Locks => [site.before_threads as f64, 0.0],
+        // GObject has one kind of count.
+        Remedy::PlainCounts if kind == Kind::References && language != Language::GObject => {
+            [words.private as f64, words.unknown as f64]
+        }
+        Remedy::PerCpuCounter
+            if kind == Kind::Counters && site.class == Class::CountUp && site.threads >= 2 && adds(site) =>
+        {
             [words.shared as f64, words.unknown as f64]
         }
+        Remedy::FewerClones if kind == Kind::References => [executed / 2.0, 0.0],
+        Remedy::FewerSections if kind == Kind::Locks => [executed / 2.0, 0.0],
+        // It is given back by a store.
+        Remedy::QueuedLock if site.class == Class::LockGivenBack && language != Language::Go => [executed, 0.0],
         Remedy::NoLock => [executed, 0.0],
         _ => [0.0; 2],
     }
@@ -100,38 +123,100 @@ fn adds(site: &SiteProfile) -> bool {
     )
 }
 
-/// The count sites that make most of all counting.
-fn hottest_counts(profile: &Profile) -> Vec<usize> {
-    let mut counts: Vec<usize> = (0..profile.sites.len())
-        .filter(|at| is_count(&profile.sites[*at]))
+/// Instructions that a remedy removes beside each locked one, read from the code of the usual libraries: tests whether there are threads,
+/// calls and their returns.
+///
+/// libstdc++ (12): `_M_release` is a call, and both directions test `__gthread_active_p`. GLib (2.74): `g_object_ref` and `g_object_unref` are
+/// calls that check the type. glibc (2.36): `pthread_mutex_lock` and `_unlock` test the kind and keep the owner.
+fn removed(remedy: Remedy, language: Language) -> f64 {
+    match (remedy, language) {
+        (Remedy::PlainCounts | Remedy::FewerClones, Language::Cpp) => 8.0,
+        (Remedy::FewerClones, Language::GObject) => 30.0,
+        (Remedy::FewerClones, _) => 4.0,
+        (Remedy::FewerSections, _) => 15.0,
+        _ => 0.0,
+    }
+}
+
+/// A line about locks that several threads use: what striping saves are moves of cache lines, which have no price here.
+pub(super) fn striping(profile: &Profile) -> Option<String> {
+    let share = |executed: &dyn Fn(&SiteProfile) -> u64| -> f64 {
+        profile.sites.iter().map(|site| executed(site) as f64).sum()
+    };
+    let all = share(&|site| site.executed);
+    let shared = share(&|site| {
+        if kind(site) == Kind::Locks {
+            site.words.shared
+        } else {
+            0
+        }
+    });
+    let percent = 100.0 * shared / all.max(1.0);
+    (percent >= 1.0).then(|| {
+        format!(
+            "{} % of the executions take or give back locks that several threads use: striping them (a lock for each part of the data) \
+             saves moves of cache lines between CPUs, which are not priced here",
+            digits(percent)
+        )
+    })
+}
+
+/// The sites of a kind that make most of its executions.
+fn hottest(profile: &Profile, of: Kind) -> Vec<usize> {
+    let mut sites: Vec<usize> = (0..profile.sites.len())
+        .filter(|at| kind(&profile.sites[*at]) == of)
         .collect();
-    counts.sort_by_key(|at| std::cmp::Reverse(profile.sites[*at].executed));
-    let all: f64 = counts.iter().map(|at| profile.sites[*at].executed as f64).sum();
+    sites.sort_by_key(|at| std::cmp::Reverse(profile.sites[*at].executed));
+    let all: f64 = sites.iter().map(|at| profile.sites[*at].executed as f64).sum();
     let mut before = 0.0;
-    counts.retain(|at| {
+    sites.retain(|at| {
         let hot = before < HOTTEST * all;
         before += profile.sites[*at].executed as f64;
         hot
     });
-    counts
+    sites
 }
 
-fn condition(remedy: Remedy, arch: Arch) -> &'static str {
-    match (remedy, arch) {
-        (Remedy::SingleMode, Arch::X86_64) => {
+fn name(remedy: Remedy, language: Language) -> &'static str {
+    match (remedy, language) {
+        (Remedy::SingleMode, _) => "single mode",
+        (Remedy::PlainCounts, Language::Rust) => "plain counts (Rc for Arc)",
+        (Remedy::PlainCounts, Language::Cpp) => "plain counts (boost::local_shared_ptr, intrusive_ptr)",
+        (Remedy::PlainCounts, _) => "plain counts",
+        (Remedy::PerCpuCounter, Language::Go) => "counters sharded by P",
+        (Remedy::PerCpuCounter, _) => "per-CPU counters",
+        (Remedy::FewerClones, Language::Rust) => "half of the clones (borrow)",
+        (Remedy::FewerClones, Language::Cpp) => "half of the copies (references, std::move, unique_ptr)",
+        (Remedy::FewerClones, Language::GObject) => "half of the references (floating ones, transfer full)",
+        (Remedy::FewerClones, _) => "half of the references",
+        (Remedy::SingleLocks, Language::Rust) => "locks with a single mode (cyclewise::lock)",
+        (Remedy::SingleLocks, _) => "locks with a single mode (cyclewise-single)",
+        (Remedy::FewerSections, _) => "half of the critical sections",
+        (Remedy::QueuedLock, _) => "cyclewise's queued spinlock",
+        (Remedy::NoLock, _) => "no LOCK at all",
+    }
+}
+
+fn condition(remedy: Remedy) -> &'static str {
+    match remedy {
+        Remedy::SingleMode => {
             "LOCK executed before the first second thread; the program would have to use the library's types, \
              and exchanges (XCHG) keep their lock"
         }
-        (Remedy::SingleMode, Arch::Aarch64) => "LOCK is elided on x86-64 only",
-        (Remedy::PlainCounts, _) => {
+        Remedy::PlainCounts => {
             "counts in words that one thread alone used in this run; the types must make sure of that"
         }
-        (Remedy::PerCpuCounter, _) => {
+        Remedy::PerCpuCounter => {
             "counts up in words that several threads used, priced without the moves of the cache line between CPUs: those would \
              be saved too, and are not in the matrix"
         }
-        (Remedy::FewerClones, _) => "half of the executions at the count sites that make 90 % of all counting",
-        (Remedy::NoLock, _) => {
+        Remedy::FewerClones => "half of the executions at the sites that make 90 % of the counting of references",
+        Remedy::SingleLocks => "locks taken before the first second thread, by the library's lock",
+        Remedy::FewerSections => {
+            "half of the executions at the sites that make 90 % of the locking: sections that follow each other joined"
+        }
+        Remedy::QueuedLock => "locks given back by a plain store; sections are short, and threads no more than CPUs",
+        Remedy::NoLock => {
             "every locked instruction without its lock, which no program can do: no other remedy saves more by eliding"
         }
     }

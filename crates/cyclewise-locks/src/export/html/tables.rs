@@ -83,7 +83,7 @@ pub(super) fn remedies(locks: &Locks) -> Option<Table> {
             NONE.to_owned()
         };
         table.rows.push(vec![
-            words(remedy(of.remedy)),
+            words(remedy(of)),
             number(percent),
             number(saved_seconds(of)),
             number(bound(of)),

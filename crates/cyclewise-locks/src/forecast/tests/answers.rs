@@ -1,10 +1,10 @@
 //! What people read of made-up programs.
 
-use super::made_up::{clones, milan, program, seconds, site, turin, xeon};
+use super::made_up::{clones, milan, of_family, program, seconds, site, turin, xeon};
 use crate::counts::Words;
-use crate::forecast::answer::{digits, name};
+use crate::forecast::answer::digits;
 use crate::forecast::{Costs, Forecast, Verdict, forecast};
-use crate::profile::{Class, Operation};
+use crate::profile::{Class, Frame, Operation};
 
 /// A forecast as lines.
 fn text(made: &Forecast) -> String {
@@ -16,7 +16,7 @@ fn text(made: &Forecast) -> String {
         });
         lines.push(format!(
             "{}: {} executions, {low} to {high} ms{share}; back to back {} ms; {}",
-            name(r.remedy),
+            r.name,
             r.executed,
             digits(1000.0 * r.back_to_back_s),
             r.condition
@@ -61,8 +61,87 @@ fn one_locked_instruction_in_ten_thousand_is_not_worth_it() {
     );
     insta::assert_snapshot!(
         made.answer,
-        @"not worth it: 0.10 locked instructions per 1000; the best remedy, single mode, saves at most 0.088 % of the user time"
+        @"atomics cost at most 0.088 % of user time; 100 % of them are reference counts; not worth it: no remedy (single mode, plain counts (Rc for Arc), half of the clones (borrow)) saves more than 0.088 % of user time"
     );
+}
+
+#[test]
+fn what_ends_at_once_is_too_short_whatever_the_intervals_say() {
+    for sites in [clones(20_000_000, 4), clones(50, 6)] {
+        let made = forecast(&program(1_000_000_000, sites), &milan(), Some(&seconds(0.09)));
+        assert_eq!(made.verdict, Verdict::CannotTell, "{}", made.answer);
+        assert!(
+            made.answer.contains("less than 0.1 s") && !made.answer.contains("at most"),
+            "{}",
+            made.answer
+        );
+    }
+}
+
+/// What the remedies of a program with a site of each kind are called.
+fn remedies_of(family: &str, file: &str) -> String {
+    let all = [
+        (Class::CountUp, "obj_ref"),
+        (Class::CountDownAndTest, "obj_unref"),
+        (Class::CountUp, "events"),
+        (Class::LockTaken, "lock"),
+        (Class::LockGivenBack, "unlock"),
+    ];
+    let sites = all.map(|(class, function)| {
+        let mut made = of_family(
+            site(class, Operation::Add, 1_000_000, [0, 0, 0, 0, 1_000_000, 0, 0, 0]),
+            family,
+        );
+        made.frames = vec![Frame {
+            function: function.into(),
+            file: Some(file.into()),
+            line: None,
+        }];
+        if function == "events" {
+            (made.threads, made.before_threads) = (4, 0);
+            made.words = Words {
+                shared: 1_000_000,
+                ..Words::default()
+            };
+        }
+        made
+    });
+    let made = forecast(&program(1_000_000_000, sites.into()), &milan(), Some(&seconds(0.25)));
+    let mut names: Vec<_> = made.remedies.into_iter().map(|r| r.name).collect();
+    names.sort();
+    names.join("; ")
+}
+
+#[test]
+fn remedies_are_those_of_the_language_and_of_the_kind() {
+    insta::assert_snapshot!(remedies_of("mine", "a.rs"), @"cyclewise's queued spinlock; half of the clones (borrow); half of the critical sections; locks with a single mode (cyclewise::lock); no LOCK at all; per-CPU counters; plain counts (Rc for Arc); single mode");
+    insta::assert_snapshot!(remedies_of("mine", "a.cpp"), @"cyclewise's queued spinlock; half of the copies (references, std::move, unique_ptr); half of the critical sections; locks with a single mode (cyclewise-single); no LOCK at all; per-CPU counters; plain counts (boost::local_shared_ptr, intrusive_ptr); single mode");
+    insta::assert_snapshot!(remedies_of("GObject", "a.c"), @"cyclewise's queued spinlock; half of the critical sections; half of the references (floating ones, transfer full); locks with a single mode (cyclewise-single); no LOCK at all; per-CPU counters; single mode");
+    // A collector counts no references, and Go always has threads.
+    insta::assert_snapshot!(remedies_of("mine", "a.go"), @"counters sharded by P; half of the critical sections; no LOCK at all");
+}
+
+#[test]
+fn a_counter_has_no_clones_and_a_lock_no_counter() {
+    let only = |class, function: &str| {
+        let mut made = of_family(site(class, Operation::Add, 1000, [0, 0, 0, 0, 1000, 0, 0, 0]), "mine");
+        (made.threads, made.before_threads, made.words.private, made.words.shared) = (2, 0, 0, 1000);
+        made.frames = vec![Frame {
+            function: function.into(),
+            ..Frame::default()
+        }];
+        let made = forecast(&program(1_000_000, vec![made]), &milan(), Some(&seconds(1.0)));
+        let real = made
+            .remedies
+            .into_iter()
+            .map(|r| r.name)
+            .filter(|name| name != "no LOCK at all");
+        real.collect::<Vec<_>>().join("; ")
+    };
+    assert_eq!(only(Class::CountUp, "events"), "per-CPU counters");
+    // Its unref is an exchange loop, so nothing but the name tells.
+    assert_eq!(only(Class::CountUp, "g_object_ref"), "half of the references");
+    assert_eq!(only(Class::LockTaken, "take"), "half of the critical sections");
 }
 
 #[test]

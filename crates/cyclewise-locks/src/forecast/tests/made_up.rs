@@ -154,15 +154,18 @@ pub(super) fn site(class: Class, operation: Operation, executed: u64, distances:
 pub(super) fn clones(executed: u64, apart: usize) -> Vec<SiteProfile> {
     let mut far = [0; 8];
     far[apart] = executed;
-    vec![
-        site(Class::CountUp, Operation::Add, executed, far),
-        site(
-            Class::CountDownAndTest,
-            Operation::FetchAdd,
-            executed,
-            [executed, 0, 0, 0, 0, 0, 0, 0],
-        ),
-    ]
+    let near = [executed, 0, 0, 0, 0, 0, 0, 0];
+    let up = site(Class::CountUp, Operation::Add, executed, far);
+    let down = site(Class::CountDownAndTest, Operation::FetchAdd, executed, near);
+    [up, down].map(|site| of_family(site, "std Arc")).into()
+}
+
+/// The same site in a library.
+pub(super) fn of_family(site: SiteProfile, family: &str) -> SiteProfile {
+    SiteProfile {
+        family: Some(family.into()),
+        ..site
+    }
 }
 
 /// A program's own time.

@@ -188,6 +188,7 @@ fn spread_evenly(per_1000: f64, operation: &str) -> Result<Summary, String> {
         executed: per_1000 / 1000.0 * instructions / operations.len() as f64,
         distances,
         mix: Mix::default(),
+        removed: 0.0,
     };
     Ok(Summary {
         instructions,

@@ -146,6 +146,12 @@ fn remedy(
 ) -> RemedyForecast {
     RemedyForecast {
         remedy,
+        name: match remedy {
+            Remedy::PlainCounts => "plain counts (Rc for Arc)",
+            Remedy::FewerClones => "half of the clones (borrow)",
+            _ => "no LOCK at all",
+        }
+        .to_owned(),
         sites: sites.to_vec(),
         executed,
         saved_s: saved,
