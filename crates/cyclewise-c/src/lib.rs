@@ -16,6 +16,7 @@
 pub mod clock;
 pub mod clock_conversion;
 pub mod confined;
+pub mod fence;
 #[cfg(target_env = "gnu")]
 pub mod hooks;
 pub mod lockref;

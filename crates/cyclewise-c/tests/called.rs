@@ -6,7 +6,9 @@ mod common;
 use common::{Link, Program};
 
 /// Programs of `tests/called`.
-const PROGRAMS: [&str; 6] = ["clock.c", "counts.c", "errno.c", "locks.c", "mask.c", "percpu.c"];
+const PROGRAMS: [&str; 7] = [
+    "clock.c", "counts.c", "errno.c", "fence.c", "locks.c", "mask.c", "percpu.c",
+];
 
 fn unhooked(file: &str, link: Link) -> Program<'static> {
     let program = Program::called(file, link);

@@ -52,6 +52,8 @@ const HEAD: &str = "\
  *
  * Reference counts: The hook is called on the thread that misuses a count, also in signal handlers.
  *
+ * Fences: Any thread and any signal handler may make them. A child of fork(2) has its parent's kind.
+ *
  * Static keys: Any thread may change one; signal handlers may only test one. A child of fork(2) has them as they were.
  *
  * Per-CPU counters: Any thread and any signal handler may add. Creating, destroying, sum and compare are not for handlers. Sums stay exact

@@ -31,11 +31,12 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ("Per-CPU reference counts", &["cw_percpu_ref_"]),
     ("Soft mask", &["cw_mask_"]),
     ("Signals and what they share", &["cw_signal_", "cw_masked_lock_"]),
+    ("Fences", &["cw_fence_"]),
     ("Static keys", &["cw_key_"]),
     ("The library", &["cw_version"]),
 ];
 
-const HEADERS: [&str; 4] = ["called.h", "clock.h", "mask.h", "key.h"];
+const HEADERS: [&str; 5] = ["called.h", "clock.h", "mask.h", "fence.h", "key.h"];
 
 /// Functions that only the inline ones call.
 const INNER: [&str; 4] = [

@@ -22,6 +22,7 @@
 //! | [`refs::rcuref::Rcuref`] | a count taken without a loop, on objects of a [`Pool`](refs::rcuref::Pool) | many threads take references to objects that may die meanwhile | `rcuref_t` |
 //! | [`refs::LockRef`] | a lock and a count in one word | a cache's entries are counted without taking their lock | `lockref` |
 //! | [`mask::hold`] | defers signal handlers without a system call | a section must not be interrupted by the program's own handlers | `local_irq_save` |
+//! | [`fence`](mod@fence) | a pair of fences of which one costs nothing | one side runs a million times as often as the other | `membarrier` |
 //! | [`static_key!`] | a flag whose test is one NOP until it is flipped | tracing or a rare option is compiled into a hot path | `static_branch` |
 //! | `alternative!` (x86-64) | an instruction sequence chosen by what the CPU supports | some CPUs have a better instruction | `ALTERNATIVE` |
 //! | [`refs::Arc`] | std's `Arc`, except that an overflowing count saturates and does not abort | a program that mostly has one thread pays for atomics: after [`enable_single!`] a clone costs what an `Rc`'s does until a second thread runs | |
@@ -58,6 +59,7 @@
 //! | `clock` | [`clock`] | `libc` |
 //! | `mask` | [`mask`], and `std` | `libc` |
 //! | `lock` | [`lock`] | `libc`, `lock_api`, `scopeguard` |
+//! | `fence` | [`mod@fence`] | `libc` |
 //! | `refs` | [`refs`], and `lock`, which a [`LockRef`](refs::LockRef) takes | `libc`, `lock_api`, `scopeguard` |
 //! | `serde` | `Serialize` and `Deserialize` for [`atomic`]'s types and for [`Arc`](refs::Arc) and [`Weak`](refs::Weak) | `serde_core` |
 //! | `archery` | [`ArcK`](refs::ArcK), with which rpds and other collections count by [`Arc`](refs::Arc); and `refs` | `libc`, `lock_api`, `scopeguard`, `archery` |
@@ -87,6 +89,7 @@
         cyclewise_tsan,
         not(all(
             feature = "clock",
+            feature = "fence",
             feature = "lock",
             feature = "mask",
             feature = "patch",
@@ -128,6 +131,8 @@ pub mod atomic;
 #[cfg(feature = "clock")]
 pub mod clock;
 pub mod error;
+#[cfg(feature = "fence")]
+pub mod fence;
 #[cfg(feature = "lock")]
 pub mod lock;
 #[cfg(all(feature = "mask", target_pointer_width = "64"))]
@@ -142,6 +147,7 @@ mod primitive;
 pub mod refs;
 #[cfg(any(
     feature = "clock",
+    feature = "fence",
     feature = "lock",
     feature = "mask",
     feature = "patch",

@@ -43,6 +43,8 @@
  *
  * Reference counts: The hook is called on the thread that misuses a count, also in signal handlers.
  *
+ * Fences: Any thread and any signal handler may make them. A child of fork(2) has its parent's kind.
+ *
  * Static keys: Any thread may change one; signal handlers may only test one. A child of fork(2) has them as they were.
  *
  * Per-CPU counters: Any thread and any signal handler may add. Creating, destroying, sum and compare are not for handlers. Sums stay exact
@@ -822,6 +824,23 @@ int cw_confined_check(struct cw_refusal *why);
  * Returns 0, or CW_REFUSED_LET_OUT as cw_confined_check; others if affinities cannot be read.
  */
 int cw_confined_audit(struct cw_refusal *why);
+
+/**
+ * Pairs with every cw_fence_light of this process: interrupts each CPU that runs another of its threads, which takes some microseconds.
+ * Refused where a filter that was installed after the first fence forbids membarrier(2); then no fence was made.
+ */
+CW_MUST_CHECK
+int cw_fence_heavy(struct cw_refusal *why);
+
+/**
+ * The same for many callers at once, who share one membarrier(2).
+ */
+CW_MUST_CHECK int cw_fence_heavy_batched(struct cw_refusal *why);
+
+/**
+ * Whether light fences are free in this process; the same at each call.
+ */
+CW_MUST_CHECK cw_bool cw_fence_is_asymmetric(void);
 
 /**
  * Initializes an object with `count` references, saturated past INT32_MAX - 1.

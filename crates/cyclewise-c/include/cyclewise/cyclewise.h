@@ -9,6 +9,7 @@
 
 #include "called.h"
 #include "clock.h"
+#include "fence.h"
 #include "lock.h"
 #include "mask.h"
 

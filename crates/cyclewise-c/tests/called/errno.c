@@ -113,6 +113,15 @@ static void *first_use(void *counter)
     return NULL;
 }
 
+static void fences(void)
+{
+    for (int n = 0; n < 2; n++) {
+        KEEPS(cw_fence_light());
+        KEEPS((void)!cw_fence_heavy(NULL));
+        KEEPS((void)!cw_fence_heavy_batched(NULL));
+    }
+}
+
 static void clocks(void)
 {
     struct cw_clock_conversion conversion;
@@ -249,6 +258,7 @@ int main(int argc, char **argv)
     cw_percpu_counter_destroy(counter);
     percpu();
     clocks();
+    fences();
     locks();
     signals();
     modes();

@@ -270,6 +270,7 @@ static void a_signal_under_a_hold(void)
     OPERATION(ref_get, a_ref, cw_percpu_ref_get(ref); cw_percpu_ref_put(ref), 1)                                        \
     OPERATION(ref_asked, a_ref, MUST(!cw_percpu_ref_is_dying(ref) && !cw_percpu_ref_is_zero(ref)), 1)                   \
     OPERATION(ref_last_put, a_killed_ref, cw_percpu_ref_put(ref), called == 1 && cw_percpu_ref_is_zero(ref))            \
+    OPERATION(fences, nothing, cw_fence_light(); MUST(!cw_fence_heavy(&why) && !cw_fence_heavy_batched(&why)), 1)      \
     OPERATION(mask_hold, nothing, cw_mask_hold(); MUST(cw_mask_is_held()); cw_mask_release(), !cw_mask_is_held())       \
     OPERATION(mask_hold_called, nothing, cw_mask_hold_called(); MUST(cw_mask_is_held_called());                         \
               cw_mask_release_called(), !cw_mask_is_held_called())                                                      \

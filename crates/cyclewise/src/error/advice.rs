@@ -20,6 +20,9 @@ pub(super) fn for_call(call: &str, errno: i32) -> &'static str {
         }
         "mprotect" | "open" | "read" | "pread" | "pwrite" => "allow this call, or leave the text as it is",
         "membarrier" if call.ends_with("RSEQ") => "allow this call, or stop no slot and kill no per-CPU reference",
+        "membarrier" if call.ends_with("PRIVATE_EXPEDITED") => {
+            "allow this call, or install the filter before the process's first fence"
+        }
         "membarrier" => "allow this call, or change the text before the second thread starts",
         "pthread_atfork" => "free some memory and try again",
         "mmap" => "raise the limits on address space and on mappings",

@@ -154,6 +154,7 @@ table! { fn everywhere() {
     percpu::Ring<u64, 4> => "SYPUR";
     percpu::Ring<*mut u8, 4> => "SYPUR";
     percpu::Stopped<'static> => "SYPUR";
+    cyclewise::fence::Asymmetric => "SYPUR";
     percpu::Counter => "SYPUR";
     percpu::FreeList<u8> => "SYPUR";
     percpu::FreeList<Sent> => "SYP--";
