@@ -114,6 +114,7 @@ fn counts(arch: Arch, program: PathBuf, mapping: Mapping, sites: Vec<Site>) -> C
             }],
             mappings: vec![mapping],
             sites,
+            lines: Vec::new(),
             end: End::Unknown,
         }],
         missing: Vec::new(),

@@ -11,7 +11,7 @@
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
 /// The first eight bytes: the name and the version of the layout.
-pub const MAGIC: u64 = u64::from_le_bytes(*b"cwlocks2");
+pub const MAGIC: u64 = u64::from_le_bytes(*b"cwlocks3");
 /// The first eight bytes of the control file.
 pub const CONTROL_MAGIC: u64 = u64::from_le_bytes(*b"cwlockc1");
 /// The control file in the run's folder.
@@ -269,6 +269,22 @@ pub struct Word {
     pub thread: AtomicU32,
     /// `WORD_...`
     pub state: AtomicU32,
+    /// The index of the second thread that used it, valid where `by_second` is not 0.
+    pub second: AtomicU32,
+    /// Executions of the second thread, as long as the word is not shared.
+    pub by_second: AtomicU32,
+    /// Executions at the address, through all lives.
+    pub executed: AtomicU64,
+    /// Threads that used the address, a bit each: that of the thread's index, of 64.
+    pub threads: AtomicU64,
+    /// Uses soon after another thread used the same word.
+    pub soon_same: AtomicU64,
+    /// Uses soon after another thread used another word of the same line.
+    pub soon_beside: AtomicU64,
+    /// The site that used it last.
+    pub last_site: AtomicU32,
+    /// Unused.
+    pub zero: AtomicU32,
     /// Sites and their executions on it. Those that are used come first.
     pub sites: [WordSite; WORD_SITES],
 }
@@ -282,7 +298,27 @@ pub struct WordSite {
     pub count: AtomicU32,
 }
 
-/// `Word::state`: a second thread has used it.
+/// `Word::state`: threads share it.
 pub const WORD_SHARED: u32 = 1;
 /// `Word::state`: a count in it has come to zero.
 pub const WORD_ZERO: u32 = 2;
+/// `Word::state`: its second thread used it last.
+pub const WORD_SECOND: u32 = 4;
+/// `Word::state`: how often it went from one thread to the other, in this unit.
+pub const WORD_PASSED: u32 = 8;
+/// A word that was passed so often may still be one thread's: another made it, or looked at it at the end.
+pub const PASSES: u32 = 2;
+/// Such a word is one thread's where that thread has so many times the executions of the other.
+pub const MOSTLY: u64 = 16;
+
+/// Whether threads share a word that was passed at most [`PASSES`] times, by all its executions and those of its second thread.
+pub fn is_shared(all: u64, by_second: u64) -> bool {
+    let (second, first) = (by_second.min(all), all.saturating_sub(by_second));
+    first.min(second).saturating_mul(MOSTLY) > first.max(second)
+}
+
+/// Bytes of a cache line, on all machines of both architectures that programs are written for.
+pub const LINE: u64 = 64;
+/// Uses by two threads within so many nanoseconds of the emulator are soon after each other: a microsecond or two of a program that is not
+/// counted.
+pub const SOON_NS: u64 = 50_000;

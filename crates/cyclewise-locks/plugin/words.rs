@@ -1,4 +1,7 @@
-//! Whether a word is used by one thread or by more, by the locked instructions that use it.
+//! Whether a word is used by one thread or by more, by the locked instructions that use it, and which words of one line threads use soon
+//! after each other.
+//!
+//! A word that another thread made, or touched at the end, is still one thread's: see `layout::is_shared`.
 //!
 //! A word's executions are shared or private only once its life has ended, since a second thread may still come. Until then a
 //! table has them by site. A life ends where a count in the word has come to zero and the next locked instruction finds a value
@@ -14,18 +17,22 @@
 use crate::block::Use;
 use crate::decode::Step;
 use crate::image;
-use crate::layout::{Tally, WORD_SHARED, WORD_ZERO, Word, WordSite, WordTable};
+use crate::layout::{
+    LINE, PASSES, SOON_NS, Tally, WORD_PASSED, WORD_SECOND, WORD_SHARED, WORD_ZERO, Word, WordSite, WordTable,
+    is_shared,
+};
 use crate::memory::{Placed, bump, link};
 use crate::sys;
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 /// Parts of the table, each with a lock of its own.
 const SHARDS: usize = 64;
 /// Words that a part begins with.
 const SMALL: u32 = 16;
-/// Words that a part has room for: half a million in all, 75 MB. The executions on further words are of words not known.
+/// Words that a part has room for: half a million in all, 100 MB. The executions on further words are of words not known.
 const LARGE: u32 = 1 << 13;
 
 /// How far from its place a word is looked for; the executions on a word that finds no room there are of words not known.
@@ -147,7 +154,57 @@ pub fn used(thread: &mut impl Thread, access: &Access) {
     let Some(word) = shard.find(address, hash) else {
         return;
     };
+    note(word, thread.index(), access);
     visit(word, thread, access.site, value, access.bytes);
+}
+
+/// The last use of a line that falls into the entry. Threads write it without a lock: one that overwrites another's use loses a tick of a
+/// count that nothing but a hint rests on.
+struct LastUse {
+    address: AtomicU64,
+    thread: AtomicU32,
+    at_ns: AtomicU64,
+}
+
+static LAST: [LastUse; 4096] = [const {
+    LastUse {
+        address: AtomicU64::new(0),
+        thread: AtomicU32::new(0),
+        at_ns: AtomicU64::new(0),
+    }
+}; 4096];
+static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+/// Counts a use of the address, and whether another thread used its line just before.
+fn note(word: &Word, thread: u32, access: &Access) {
+    bump(&word.executed, 1);
+    let threads = word.threads.load(Ordering::Relaxed);
+    word.threads.store(threads | 1 << (thread % 64), Ordering::Relaxed);
+    word.last_site.store(access.site.site, Ordering::Relaxed);
+    if !are_several_threads() {
+        return;
+    }
+    let line = access.address / LINE;
+    let last = &LAST[(hash(line) >> 52) as usize];
+    let now = u64::try_from(START.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    let (address, other) = (
+        last.address.load(Ordering::Relaxed),
+        last.thread.load(Ordering::Relaxed),
+    );
+    let is_soon = now.saturating_sub(last.at_ns.load(Ordering::Relaxed)) < SOON_NS;
+    if address / LINE == line && other != thread && is_soon {
+        bump(
+            if address == access.address {
+                &word.soon_same
+            } else {
+                &word.soon_beside
+            },
+            1,
+        );
+    }
+    last.address.store(access.address, Ordering::Relaxed);
+    last.thread.store(thread, Ordering::Relaxed);
+    last.at_ns.store(now, Ordering::Relaxed);
 }
 
 fn hash(address: u64) -> u64 {
@@ -159,7 +216,7 @@ fn visit(word: &Word, thread: &mut impl Thread, site: &Use, value: Option<u64>, 
     let mut state = word.state.load(Ordering::Relaxed);
     if state & WORD_ZERO != 0 {
         if value.is_some_and(|v| !site.found.step.from_zero(v, bits)) {
-            flush(word, thread, false);
+            end_life(word, thread);
             word.thread.store(NOBODY, Ordering::Relaxed);
             state = 0;
         }
@@ -168,9 +225,9 @@ fn visit(word: &Word, thread: &mut impl Thread, site: &Use, value: Option<u64>, 
     let owner = word.thread.load(Ordering::Relaxed);
     if owner == NOBODY {
         word.thread.store(thread.index(), Ordering::Relaxed);
-    } else if state & WORD_SHARED == 0 && owner != thread.index() {
-        flush(word, thread, true);
-        state |= WORD_SHARED;
+        word.by_second.store(0, Ordering::Relaxed);
+    } else if state & WORD_SHARED == 0 {
+        state = passed(word, thread, state, owner);
     }
     if value == Some(0) {
         state |= WORD_ZERO;
@@ -187,6 +244,36 @@ fn visit(word: &Word, thread: &mut impl Thread, site: &Use, value: Option<u64>, 
         known.store(site.site, Ordering::Relaxed);
         count.store(count.load(Ordering::Relaxed).saturating_add(1), Ordering::Relaxed);
     }
+}
+
+/// The state of a word that is not shared yet when a thread comes: whose it was last, and how often it was passed.
+fn passed(word: &Word, thread: &mut impl Thread, mut state: u32, owner: u32) -> u32 {
+    let by_second = word.by_second.load(Ordering::Relaxed);
+    let is_second = owner != thread.index();
+    if is_second != (state & WORD_SECOND != 0) {
+        state = (state ^ WORD_SECOND) + WORD_PASSED;
+    }
+    let is_third = is_second && by_second > 0 && word.second.load(Ordering::Relaxed) != thread.index();
+    if is_third || state / WORD_PASSED > PASSES {
+        flush(word, thread, true);
+        return WORD_SHARED | state & WORD_ZERO;
+    }
+    if is_second {
+        word.second.store(thread.index(), Ordering::Relaxed);
+        word.by_second.store(by_second.saturating_add(1), Ordering::Relaxed);
+    }
+    state
+}
+
+/// A life ends of a word that was not passed often.
+fn end_life(word: &Word, thread: &mut impl Thread) {
+    let kept = word
+        .sites
+        .iter()
+        .map(|entry| u64::from(entry.count.load(Ordering::Relaxed)))
+        .sum();
+    let by_second = word.by_second.load(Ordering::Relaxed);
+    flush(word, thread, is_shared(kept, u64::from(by_second)));
 }
 
 /// Gives the executions that a word has kept to their sites.
@@ -278,7 +365,22 @@ fn copy(word: &Word, to: &Word) {
     to.address
         .store(word.address.load(Ordering::Relaxed), Ordering::Relaxed);
     to.thread.store(word.thread.load(Ordering::Relaxed), Ordering::Relaxed);
-    to.state.store(word.state.load(Ordering::Relaxed), Ordering::Relaxed);
+    for (to, from) in [
+        (&to.state, &word.state),
+        (&to.second, &word.second),
+        (&to.by_second, &word.by_second),
+        (&to.last_site, &word.last_site),
+    ] {
+        to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+    for (to, from) in [
+        (&to.executed, &word.executed),
+        (&to.threads, &word.threads),
+        (&to.soon_same, &word.soon_same),
+        (&to.soon_beside, &word.soon_beside),
+    ] {
+        to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
     for (from, to) in word.sites.iter().zip(&to.sites) {
         to.site.store(from.site.load(Ordering::Relaxed), Ordering::Relaxed);
         to.count.store(from.count.load(Ordering::Relaxed), Ordering::Relaxed);

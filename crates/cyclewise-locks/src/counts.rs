@@ -64,6 +64,9 @@ pub struct Process {
     pub mappings: Vec<Mapping>,
     /// Every site that was translated, or sampled.
     pub sites: Vec<Site>,
+    /// The lines of memory that locked instructions used most, the most used one first; none where that is not known.
+    #[serde(default)]
+    pub lines: Vec<MemoryLine>,
     /// How it ended, as far as the counts tell.
     pub end: End,
 }
@@ -139,14 +142,47 @@ pub struct Site {
     pub words: Words,
 }
 
+/// A cache line's worth of memory, and its words that locked instructions used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryLine {
+    /// Its first address, as the program saw it.
+    pub address: u64,
+    /// The words, the lowest one first.
+    pub words: Vec<LineWord>,
+}
+
+/// A word of such a line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LineWord {
+    /// Bytes from the line's start.
+    pub offset: u8,
+    /// Executions of locked instructions on it.
+    pub executed: u64,
+    /// Threads that executed them; 64 where there may have been more.
+    pub threads: u32,
+    /// Executions soon after another thread's on the same word.
+    pub soon_same: u64,
+    /// Executions soon after another thread's on another word of the line.
+    pub soon_beside: u64,
+    /// The address of the site that used it last.
+    pub site: u64,
+}
+
+impl MemoryLine {
+    /// Executions on all its words.
+    pub fn executed(&self) -> u64 {
+        saturating_sum(self.words.iter().map(|word| word.executed))
+    }
+}
+
 /// Executions of a site by how its words were used, by locked instructions, during the words' whole life.
 ///
 /// A word's life ends where a count in it falls to zero and the memory is used again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Words {
-    /// On words that only one thread ever used.
+    /// On words that one thread used. Another may have made the word, or have looked at it at the end.
     pub private: u64,
-    /// On words that a second thread used, before or after.
+    /// On words that several threads used.
     pub shared: u64,
     /// On words of which that is not known.
     pub unknown: u64,

@@ -18,6 +18,7 @@ pub(super) struct Approach {
 /// Executes the instructions that lead to a site.
 pub(super) fn approach(locked: &Locked, site: u64, before: &[Step], is_x86: bool) -> Approach {
     let mut state = State::new(locked.place);
+    state.is_exclusive = locked.form == Form::Exclusive;
     let mut failed_at = None;
     let mut exclusive_expected = None;
     // What a jump passes over is entered from elsewhere.

@@ -23,7 +23,20 @@ struct Entry {
     family: String,
     functions: Vec<String>,
     files: Vec<String>,
+    defines: Vec<String>,
+    build_ids: Vec<String>,
     class: Option<Class>,
+}
+
+/// What an executed file says of itself. Its path says nothing: an extension module is called after whom it extends.
+#[derive(Clone, Copy)]
+pub struct FileIdentity<'a> {
+    /// The name that a library gives itself (DT_SONAME); empty of other files.
+    pub soname: &'a str,
+    /// The build id in hexadecimal, or nothing.
+    pub build_id: &'a str,
+    /// Whether it has a function of a name.
+    pub defines: &'a dyn Fn(&str) -> bool,
 }
 
 /// What the table says of a function.
@@ -59,6 +72,10 @@ struct Row {
     functions: Vec<String>,
     #[serde(default)]
     files: Vec<String>,
+    #[serde(default)]
+    defines: Vec<String>,
+    #[serde(default, rename = "build-ids")]
+    build_ids: Vec<String>,
     class: Option<Class>,
 }
 
@@ -114,8 +131,19 @@ impl Table {
             if row.family.trim().is_empty() {
                 return Err(refuse(at, "`family` is empty"));
             }
-            if row.functions.is_empty() && row.files.is_empty() {
-                return Err(refuse(at, "an entry needs `functions` or `files`"));
+            let is_of_files = !(row.files.is_empty() && row.defines.is_empty() && row.build_ids.is_empty());
+            if row.functions.is_empty() && !is_of_files {
+                return Err(refuse(
+                    at,
+                    "an entry needs `functions`, `files`, `defines` or `build-ids`",
+                ));
+            }
+            let names_files = !row.defines.is_empty() || !row.build_ids.is_empty();
+            if names_files && !row.functions.is_empty() {
+                return Err(refuse(
+                    at,
+                    "`defines` and `build-ids` are of whole files, and `functions` are not",
+                ));
             }
             if row.functions.is_empty() && row.class.is_some() {
                 return Err(refuse(
@@ -135,6 +163,8 @@ impl Table {
                 family: row.family,
                 functions: row.functions,
                 files: row.files,
+                defines: row.defines,
+                build_ids: row.build_ids,
                 class: row.class,
             });
         }
@@ -142,7 +172,7 @@ impl Table {
         Ok(())
     }
 
-    /// What is known of a function in a file.
+    /// What is known of a function in a file of this name.
     pub fn function(&self, function: &str, file: &str) -> Option<Known> {
         let function = &without_brackets(function);
         self.entries.iter().rev().find_map(|entry| {
@@ -163,8 +193,13 @@ impl Table {
     }
 
     /// The family of all functions of a file of which nothing else is known.
-    pub fn file(&self, file: &str) -> Option<String> {
-        let is_match = |e: &&Entry| e.functions.is_empty() && e.files.iter().any(|p| matches(p, file));
+    pub fn file(&self, file: FileIdentity<'_>) -> Option<String> {
+        let is_match = |e: &&Entry| {
+            e.functions.is_empty()
+                && (e.files.iter().any(|p| matches(p, file.soname))
+                    || e.build_ids.iter().any(|id| id == file.build_id)
+                    || e.defines.iter().any(|name| (file.defines)(name)))
+        };
         self.entries.iter().rev().find(is_match).map(|e| e.family.clone())
     }
 }
@@ -287,6 +322,27 @@ mod tests {
     }
 
     #[test]
+    fn a_whole_file_is_known_by_what_it_says_of_itself() {
+        let mut table = Table::built_in();
+        let by_id = "[[known]]\nfamily = \"mine\"\nbuild-ids = [\"ab12\"]\n";
+        table.add(by_id, "mine.toml").unwrap();
+        let family = |soname, build_id, defined: &str| {
+            table.file(FileIdentity {
+                soname,
+                build_id,
+                defines: &|name| name == defined,
+            })
+        };
+        assert_eq!(family("libc.so.6", "", "").as_deref(), Some("glibc"));
+        assert_eq!(family("libpython3.11.so.1.0", "", "").as_deref(), Some("CPython"));
+        assert_eq!(family("", "", "Py_BytesMain").as_deref(), Some("CPython"));
+        assert_eq!(family("", "ab12", "").as_deref(), Some("mine"));
+        // An extension module has no such name and asks for those functions.
+        assert_eq!(family("", "", "PyInit__duckdb"), None);
+        assert!(add("[[known]]\nfamily = \"a\"\nfunctions = [\"a\"]\ndefines = [\"b\"]\n").contains("whole files"));
+    }
+
+    #[test]
     fn an_atomic_operation_does_not_hide_its_caller() {
         let table = Table::built_in();
         let class = |functions: &[&str]| {
@@ -314,7 +370,7 @@ mod tests {
     fn a_bad_file_is_refused_with_its_line_and_changes_nothing() {
         let line = add("[[known]]\nfamily = \"a\"\nfunctions = [\"a\"]\n\n[[known]]\nfamily = \"b\"\n");
         assert!(line.starts_with("mine.toml:5: bad table"), "{line}");
-        assert!(line.contains("needs `functions` or `files`"), "{line}");
+        assert!(line.contains("needs `functions`, `files`"), "{line}");
         let line = add("[[known]]\nfamily = \"a\"\nfunctions = [\"a\"]\nclass = \"frob\"\n");
         assert!(line.contains("mine.toml:1") && line.contains("frob"), "{line}");
         let line = add("x = \n");

@@ -25,6 +25,8 @@ pub(super) struct State {
     site: Option<(Memory, [Value; 2], u32)>,
     /// The site's word, while it is not changed yet: a load of it gives the old value.
     pub(super) word: Option<Memory>,
+    /// Whether the site is an exclusive loop, whose own load that is.
+    pub(super) is_exclusive: bool,
 }
 
 /// How many places on the stack are followed.
@@ -42,6 +44,7 @@ impl State {
             next: 0,
             site: None,
             word,
+            is_exclusive: false,
         }
     }
 
@@ -104,10 +107,15 @@ impl State {
     /// Which side of a branch on the flags is taken: "equal" makes the compared register known.
     pub(super) fn branch(&mut self, is_equal: bool) {
         if let Some((reg, n)) = self.compared.filter(|_| is_equal)
-            && is_unknown(self.reg(reg))
+            && (is_unknown(self.reg(reg)) || self.is_loaded(reg))
         {
             self.set(reg, Value::Const(n));
         }
+    }
+
+    /// Whether a register holds what the word held before the site: a fast path looks at it first.
+    fn is_loaded(&self, reg: Reg) -> bool {
+        self.word.is_some() && !self.is_exclusive && self.reg(reg) == Value::Old(0)
     }
 
     /// What a register holds.
@@ -298,7 +306,7 @@ impl State {
 
     /// A branch on a register, on the side where it is zero or is not.
     pub(super) fn branch_on(&mut self, reg: Reg, is_zero: bool) {
-        if is_zero && is_unknown(self.reg(reg)) {
+        if is_zero && (is_unknown(self.reg(reg)) || self.is_loaded(reg)) {
             self.set(reg, Value::Const(0));
         }
     }

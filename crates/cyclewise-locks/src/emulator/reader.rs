@@ -4,7 +4,7 @@
 //! length is checked, lists go towards the file's start only, and what does not fit is left out.
 
 use super::layout::{self, Header};
-use crate::counts::{Arch, End, Mapping, Process, Site, SystemCall, Thread, Words};
+use crate::counts::{Arch, End, LineWord, Mapping, MemoryLine, Process, Site, SystemCall, Thread, Words};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -120,9 +120,11 @@ pub fn read_image(bytes: &[u8]) -> Option<Image> {
     let mappings = mappings(file, head(offset_of!(Header, mappings)));
     let mut tallies = BTreeMap::new();
     add_blocks(file, head(offset_of!(Header, blocks)), &mut tallies);
-    add_words(file, head(offset_of!(Header, words)), &mut tallies);
+    let used = add_words(file, head(offset_of!(Header, words)), &mut tallies);
+    let mut addresses = BTreeMap::new();
     let snapshot = word(offset_of!(Header, second_thread)) == 1;
     let sites = sites(file, head(offset_of!(Header, sites)), |index, site| {
+        addresses.insert(index, site.address);
         site.executed = executed.get(&index).cloned().unwrap_or_default();
         let total = site.total();
         if !snapshot {
@@ -151,6 +153,7 @@ pub fn read_image(bytes: &[u8]) -> Option<Image> {
             threads,
             mappings,
             sites,
+            lines: hottest_lines(used, &addresses),
             end: match word(offset_of!(Header, end)) {
                 layout::END_EXITED => End::Exited,
                 layout::END_EXECUTED => End::Executed,
@@ -319,9 +322,38 @@ fn add_blocks(file: File<'_>, head: u64, tallies: &mut BTreeMap<u32, Tally>) {
     }
 }
 
-/// Words whose life has not ended: no second thread has come to those that are not shared.
-fn add_words(file: File<'_>, head: u64, tallies: &mut BTreeMap<u32, Tally>) {
+/// A word that was used: its address, and with the site's index in place of its address.
+type UsedWord = (u64, LineWord);
+
+/// The lines with the most executions, by their words.
+fn hottest_lines(used: Vec<UsedWord>, addresses: &BTreeMap<u32, u64>) -> Vec<MemoryLine> {
+    let mut lines: BTreeMap<u64, Vec<LineWord>> = BTreeMap::new();
+    for (address, word) in used {
+        let site = u32::try_from(word.site).ok().and_then(|index| addresses.get(&index));
+        let offset = u8::try_from(address % layout::LINE).unwrap_or(0);
+        let site = site.copied().unwrap_or(0);
+        let word = LineWord { offset, site, ..word };
+        lines.entry(address - address % layout::LINE).or_default().push(word);
+    }
+    let mut lines: Vec<MemoryLine> = lines
+        .into_iter()
+        .map(|(address, mut words)| {
+            words.sort_by_key(|word| word.offset);
+            MemoryLine { address, words }
+        })
+        .collect();
+    lines.sort_by_key(|line| std::cmp::Reverse(line.executed()));
+    lines.truncate(LINES);
+    lines
+}
+
+/// Lines of memory that are kept.
+const LINES: usize = 10;
+
+/// Words whose life has not ended, and what every word was used for.
+fn add_words(file: File<'_>, head: u64, tallies: &mut BTreeMap<u32, Tally>) -> Vec<UsedWord> {
     use layout::{Word as W, WordSite, WordTable};
+    let mut used = Vec::new();
     for table in file.list(head, size_of::<WordTable>()) {
         let capacity = file.word(table, offset_of!(WordTable, capacity)).unwrap_or(0);
         if file.word(table, offset_of!(WordTable, replaced)) != Some(0) {
@@ -332,17 +364,45 @@ fn add_words(file: File<'_>, head: u64, tallies: &mut BTreeMap<u32, Tally>) {
             if !file.record(at, size_of::<W>()) {
                 break;
             }
-            if file.long(at, offset_of!(W, address)).is_none_or(|a| a == 0) {
+            let Some(address) = file.long(at, offset_of!(W, address)).filter(|a| *a != 0) else {
                 continue;
+            };
+            let word = |field| file.word(at, field).unwrap_or(0);
+            let entries = (0..layout::WORD_SITES).map(|entry| offset_of!(W, sites) + entry * size_of::<WordSite>());
+            let entries: Vec<(u32, u32)> = entries
+                .map(|at| {
+                    (
+                        word(at + offset_of!(WordSite, site)),
+                        word(at + offset_of!(WordSite, count)),
+                    )
+                })
+                .filter(|(_, count)| *count > 0)
+                .collect();
+            let all = entries.iter().map(|(_, count)| u64::from(*count)).sum();
+            let is_shared = layout::is_shared(all, u64::from(word(offset_of!(W, by_second))));
+            for (site, count) in entries {
+                let tally: &mut Tally = tallies.entry(site).or_default();
+                let sum = if is_shared {
+                    &mut tally.shared
+                } else {
+                    &mut tally.private
+                };
+                *sum = sum.saturating_add(u64::from(count));
             }
-            for entry in 0..layout::WORD_SITES {
-                let entry = offset_of!(W, sites) + entry * size_of::<WordSite>();
-                let count = file.word(at, entry + offset_of!(WordSite, count)).unwrap_or(0);
-                if let (Some(site), 1..) = (file.word(at, entry + offset_of!(WordSite, site)), count) {
-                    let tally: &mut Tally = tallies.entry(site).or_default();
-                    tally.private = tally.private.saturating_add(u64::from(count));
-                }
+            let executed = file.count(at, offset_of!(W, executed));
+            if executed > 0 {
+                let threads = file.long(at, offset_of!(W, threads)).unwrap_or(0);
+                let word = LineWord {
+                    offset: 0,
+                    executed,
+                    threads: threads.count_ones(),
+                    soon_same: file.count(at, offset_of!(W, soon_same)),
+                    soon_beside: file.count(at, offset_of!(W, soon_beside)),
+                    site: u64::from(word(offset_of!(W, last_site))),
+                };
+                used.push((address, word));
             }
         }
     }
+    used
 }

@@ -1,8 +1,8 @@
 //! What a program pays for atomics: the answer, the lines of code that pay most, and who executes them.
 
 use crate::export::words::{
-    self, answer, bound, circumstances, class, executions, form, one_line, per_1000, per_1000_of_each_form, place,
-    private, program, purpose, remedy, saved, saved_seconds, share, time,
+    self, WordRow, answer, bound, circumstances, class, executions, false_sharing, form, one_line, per_1000,
+    per_1000_of_each_form, place, private, program, purpose, remedy, saved, saved_seconds, share, time, word_rows,
 };
 use crate::forecast::RemedyForecast;
 use crate::record::{Group, Locks, by, by_line, executed};
@@ -71,6 +71,7 @@ fn groups(locks: &Locks, look: Look) -> String {
         let about = "Private are executions on words that no second thread used by a locked instruction.";
         let _ = writeln!(out, "{DIM}{}{DIM:#}", wrapped(about, look, 0, 2));
     }
+    out.push_str(&lines_of_memory(locks, look));
     out.push_str(&threads(locks, look));
     out.push_str(&system_calls(locks, look));
     out.push_str(&processes(locks, look));
@@ -185,6 +186,35 @@ fn grouped<K>(
         Column::new("places", 3, shown.iter().map(|g| executions(g.sites.len() as u64))),
     ];
     section(title, columns, groups.len() - shown.len(), "of these", look)
+}
+
+/// The lines of memory that locked instructions used most, a row a word.
+fn lines_of_memory(locks: &Locks, look: Look) -> String {
+    let lines = &locks.profile.lines;
+    let words: Vec<WordRow> = word_rows(locks);
+    // What one thread alone uses moves nowhere.
+    if lines
+        .iter()
+        .all(|line| line.line.words.iter().all(|word| word.threads < 2))
+    {
+        return String::new();
+    }
+    let cells = |cell: &dyn Fn(&WordRow) -> String| words.iter().map(cell).collect::<Vec<_>>().into_iter();
+    let columns = vec![
+        Column::new("line of memory", 3, cells(&|w| w.line.clone())),
+        Column::new("offset", 0, cells(&|w| w.offset.clone())),
+        Column::new("share", 0, cells(&|w| w.share.clone())),
+        Column::new("threads", 0, cells(&|w| w.threads.clone())),
+        Column::new("after another's use", 1, cells(&|w| w.soon_same.clone())),
+        Column::new("of a word beside", 2, cells(&|w| w.soon_beside.clone())),
+        Column::text("line of code", cells(&|w| w.code.clone())),
+    ];
+    let mut out = section("Hottest lines of memory", columns, 0, "", look);
+    for line in lines.iter().filter(|line| line.is_falsely_shared()) {
+        let text = false_sharing(line);
+        let _ = writeln!(out, "{YELLOW}{}{YELLOW:#}", wrapped(&text, look, 0, 2));
+    }
+    out
 }
 
 /// The threads that executed most of them.
@@ -319,11 +349,29 @@ mod tests {
     }
 
     #[test]
+    fn lines_of_memory_that_one_thread_uses_are_left_out_and_false_sharing_is_said() {
+        let mut document = made_up::rust();
+        let shown = text(&document, None, true);
+        assert!(
+            shown.contains("false sharing: threads use different words of the line 0x7f0000001040 (offsets 16, 40)"),
+            "{shown}"
+        );
+        for word in &mut document.profile.lines[0].line.words {
+            word.soon_beside = 0;
+        }
+        assert!(!text(&document, None, true).contains("false sharing"));
+        for word in &mut document.profile.lines[0].line.words {
+            word.threads = 1;
+        }
+        assert!(!text(&document, None, true).contains("Hottest lines"));
+    }
+
+    #[test]
     fn as_many_lines_as_are_asked_for() {
         let document = made_up::rust();
         let of = |n| locks(&document, n, Look::new(None, false));
         assert!(of(2).contains("and 6 more lines") && !of(8).contains("more lines"));
-        assert!(of(2).contains("src/graph.rs:131") && !of(2).contains("src/stats.rs"));
+        assert!(of(2).contains("src/graph.rs:131") && !of(2).contains("src/queue.rs"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::reader::{Bounded, Reader, Reason};
 use super::symbols::{Ends, Symbols};
 use crate::counts::Arch;
 use object::elf::{self, FileHeader64, SectionHeader64};
-use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, SectionTable, Sym};
+use object::read::elf::{Dyn, FileHeader, ProgramHeader, SectionHeader, SectionTable, Sym};
 use object::read::{CompressedData, CompressionFormat};
 use object::{Endianness, ReadRef};
 use std::sync::Arc;
@@ -101,6 +101,17 @@ impl<'a> Elf<'a> {
             }
         }
         None
+    }
+
+    /// The name that a library gives itself, by which others ask for it.
+    pub(super) fn soname(&self) -> Option<String> {
+        let data = self.reader.data();
+        let (entries, strings) = self.sections.dynamic(self.endian, data).ok()??;
+        let strings = self.sections.section(strings).ok()?.data(self.endian, data).ok()?;
+        let entry = entries.iter().find(|e| e.d_tag(self.endian) == elf::DT_SONAME)?;
+        let name = strings.get(usize::try_from(entry.d_val(self.endian)).ok()?..)?;
+        let end = name.iter().position(|b| *b == 0)?;
+        Some(String::from_utf8_lossy(&name[..end]).into_owned())
     }
 
     fn section(&self, name: &[u8]) -> Option<&'a SectionHeader64<Endianness>> {

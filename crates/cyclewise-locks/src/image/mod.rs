@@ -68,6 +68,8 @@ pub struct Image {
     names: RefCell<HashMap<u64, String>>,
     /// What its build id is.
     pub build_id: Option<Vec<u8>>,
+    /// The name that it gives itself, if it is a library.
+    pub soname: Option<String>,
     /// What could not be read of it, and why.
     pub missing: Vec<String>,
 }
@@ -95,7 +97,7 @@ impl Image {
         } else {
             separate::debug_file(path, &elf, &limits.debug_roots)
         };
-        let build_id = elf.build_id();
+        let (build_id, soname) = (elf.build_id(), elf.soname());
         let mut lines = None;
         if let Some(debug) = debug {
             match read_debug(&debug, debug != path, &mut symbols, limits) {
@@ -114,6 +116,7 @@ impl Image {
             pages: RefCell::default(),
             names: RefCell::default(),
             build_id,
+            soname,
             missing,
         })
     }
@@ -138,6 +141,11 @@ impl Image {
     /// The function that an address lies in, by the symbol table.
     pub fn function(&self, address: u64) -> Option<Function> {
         self.symbols.find(address)
+    }
+
+    /// Whether it has a function of this name.
+    pub fn defines(&self, name: &str) -> bool {
+        self.symbols.has(name)
     }
 
     /// Its name, as it was written.

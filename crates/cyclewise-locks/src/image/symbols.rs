@@ -125,6 +125,13 @@ impl Symbols {
         Some((entry.address, name_of(&self.names, entry)))
     }
 
+    /// Whether one has this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.entries
+            .iter()
+            .any(|entry| name_of(&self.names, entry) == name.as_bytes())
+    }
+
     fn entry(&self, address: u64) -> Option<(&Entry, u64)> {
         let after = self.entries.partition_point(|e| e.address <= address);
         (after.saturating_sub(NESTED)..after).rev().find_map(|n| {

@@ -2,10 +2,10 @@
 
 use super::place::{Place, file_offset};
 use super::sums::{system_calls, threads};
-use super::{Executed, Form, Mix, Operation, Profile, SiteProfile};
-use crate::class::known::{Known, Table, innermost};
+use super::{Executed, Form, LineProfile, Mix, Operation, Profile, SiteProfile};
+use crate::class::known::{FileIdentity, Known, Table, innermost};
 use crate::class::{Class, Code, Names, ReadCode, Scene, classify};
-use crate::counts::{Arch, Counts, saturating_sum};
+use crate::counts::{Arch, Counts, MemoryLine, Process, saturating_sum};
 use crate::decode::{Block, Locked, locked, mix_around, text};
 use crate::image::{Image, Limits};
 use std::collections::{BTreeMap, HashMap};
@@ -47,6 +47,9 @@ impl Profile {
             table,
             options,
             families: HashMap::new(),
+            soname: String::new(),
+            family: None,
+            addresses: HashMap::new(),
             missing: counts.missing.clone(),
         };
         let mut sites = Vec::new();
@@ -54,6 +57,7 @@ impl Profile {
         for (path, places) in files {
             builder.file(&path, places, &mut sites);
         }
+        (builder.soname, builder.family) = (String::new(), None);
         for place in generated {
             sites.push(builder.site(GENERATED, place, None, true));
         }
@@ -75,9 +79,36 @@ impl Profile {
             threads,
             system_calls: system_calls(counts),
             processes,
+            lines: lines(counts, &builder.addresses),
             missing: builder.missing,
         }
     }
+}
+
+/// Lines of memory that a profile keeps.
+const LINES: usize = 10;
+
+/// The hottest lines of all processes, and where their sites are.
+fn lines(counts: &Counts, addresses: &HashMap<(PathBuf, u64), u64>) -> Vec<LineProfile> {
+    let of_site = |process: &Process, address: u64| {
+        let site = process.sites.iter().find(|site| site.address == address)?;
+        let (index, offset) = file_offset(process, site)?;
+        let path = &process.mappings[index].path;
+        let address = addresses.get(&(path.clone(), offset))?;
+        Some((path.display().to_string(), *address))
+    };
+    let of_process = |process: &'_ Process| -> Vec<LineProfile> {
+        let line = |line: &MemoryLine| LineProfile {
+            pid: process.pid,
+            line: line.clone(),
+            sites: line.words.iter().map(|word| of_site(process, word.site)).collect(),
+        };
+        process.lines.iter().map(line).collect()
+    };
+    let mut all: Vec<LineProfile> = counts.processes.iter().flat_map(of_process).collect();
+    all.sort_by_key(|line| std::cmp::Reverse(line.line.executed()));
+    all.truncate(LINES);
+    all
 }
 
 /// Executed sites by file, and those in generated code.
@@ -116,8 +147,14 @@ struct Builder<'a> {
     arch: Arch,
     table: &'a Table,
     options: &'a Options,
-    /// What the table says, by function and file: thousands of sites share a function.
+    /// What the table says, by function and the file's own name: thousands of sites share a function.
     families: HashMap<(String, String), Option<Known>>,
+    /// What the file that is looked at calls itself.
+    soname: String,
+    /// Its family.
+    family: Option<String>,
+    /// Sites' addresses in their files, by file and offset.
+    addresses: HashMap<(PathBuf, u64), u64>,
     missing: Vec<String>,
 }
 
@@ -137,6 +174,7 @@ impl Builder<'_> {
             }
         };
         let image = image.filter(|image| self.is_executed_file(&module, image, &places));
+        self.identify(image.as_ref());
         if let Some(image) = &image {
             self.missing
                 .extend(image.missing.iter().map(|m| format!("{module}: {m}")));
@@ -144,7 +182,10 @@ impl Builder<'_> {
         let before = sites.len();
         for place in places {
             let trusted = image.as_ref().is_some_and(|i| has_code(i, &place));
-            sites.push(self.site(&module, place, image.as_ref(), trusted));
+            let offset = place.offset;
+            let site = self.site(&module, place, image.as_ref(), trusted);
+            self.addresses.insert((path.to_owned(), offset), site.address);
+            sites.push(site);
         }
         let unnamed = sites[before..].iter().filter(|s| s.frames.is_empty()).count();
         if image.is_some() && unnamed > 0 {
@@ -153,6 +194,18 @@ impl Builder<'_> {
                 sites.len() - before
             ));
         }
+    }
+
+    fn identify(&mut self, image: Option<&Image>) {
+        let soname = image.and_then(|image| image.soname.clone()).unwrap_or_default();
+        let id = image.and_then(|image| image.build_id.as_deref()).unwrap_or_default();
+        let build_id: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+        self.family = self.table.file(FileIdentity {
+            soname: &soname,
+            build_id: &build_id,
+            defines: &|name| image.is_some_and(|image| image.defines(name)),
+        });
+        self.soname = soname;
     }
 
     /// Whether the file is still what was executed: it has the code that was recorded, but for what a program patches.
@@ -193,7 +246,7 @@ impl Builder<'_> {
             .map(|f| f.function.clone())
             .filter(|f| !f.is_empty())
             .collect();
-        let (family, known) = self.known(&functions, module);
+        let (family, known) = self.known(&functions);
         let scene = Scene {
             code: &code,
             site: address,
@@ -228,17 +281,17 @@ impl Builder<'_> {
     }
 
     /// The family and the class by the innermost function that the table knows.
-    fn known(&mut self, functions: &[String], module: &str) -> (Option<String>, Option<(Class, String)>) {
-        let (table, families) = (self.table, &mut self.families);
+    fn known(&mut self, functions: &[String]) -> (Option<String>, Option<(Class, String)>) {
+        let (table, families, file) = (self.table, &mut self.families, &self.soname);
         let known = innermost(functions, |function| {
             families
-                .entry((function.to_owned(), module.to_owned()))
-                .or_insert_with(|| table.function(function, module))
+                .entry((function.to_owned(), file.clone()))
+                .or_insert_with(|| table.function(function, file))
                 .clone()
         });
         match known {
             Some(known) => (Some(known.family.clone()), known.class_and_pattern()),
-            None => (self.table.file(module), None),
+            None => (self.family.clone(), None),
         }
     }
 }

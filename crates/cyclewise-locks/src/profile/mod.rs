@@ -10,7 +10,7 @@ pub use crate::decode::{Form, Mix, Operation};
 pub use crate::image::Frame;
 pub use build::Options;
 
-use crate::counts::{Arch, Method, Words};
+use crate::counts::{Arch, MemoryLine, Method, Words, saturating_sum};
 use serde::{Deserialize, Serialize};
 
 /// A run's locked instructions, and where they are in the source.
@@ -32,8 +32,31 @@ pub struct Profile {
     pub system_calls: Vec<SystemCallProfile>,
     /// Each process image.
     pub processes: Vec<ProcessProfile>,
+    /// The lines of memory that locked instructions used most, of all processes, the most used one first.
+    #[serde(default)]
+    pub lines: Vec<LineProfile>,
     /// What was not counted or not found out, and why, a line each.
     pub missing: Vec<String>,
+}
+
+/// A cache line's worth of one process's memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LineProfile {
+    /// The process.
+    pub pid: u32,
+    /// The line, and its words with the sites that used them last: in each an address in memory.
+    pub line: MemoryLine,
+    /// Where each word's site is, in the order of the words: its file, and its address there. None where it is not known.
+    pub sites: Vec<Option<(String, u64)>>,
+}
+
+impl LineProfile {
+    /// The words of the line that share it falsely: several threads use the line soon after each other, and not for the same word.
+    pub fn is_falsely_shared(&self) -> bool {
+        let beside = saturating_sum(self.line.words.iter().map(|word| word.soon_beside));
+        // A hundredth: lines that threads pass on now and then are no one's trouble.
+        beside.saturating_mul(100) >= self.line.executed().max(1)
+    }
 }
 
 /// Executions by form.

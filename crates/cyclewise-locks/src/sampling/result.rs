@@ -109,6 +109,7 @@ impl Maker {
                 .collect(),
             mappings: mappings.iter().map(|(m, _)| mapping(&image.mappings[*m])).collect(),
             sites: sums.into_iter().map(|(address, sum)| site(address, sum)).collect(),
+            lines: Vec::new(),
             end: image.end,
         }
     }

@@ -52,11 +52,41 @@ fn words_of_one_thread_and_of_more() {
     // A lock that goes back to zero lives on.
     assert_eq!(words("lock_take"), shared(50));
     assert_eq!(words("lock_back"), shared(50));
+    // Another thread came to it once, at the end.
+    assert_eq!((words("worked_up"), words("worked_read")), (private(400), private(1)));
     let before = |label| sites_at(process, symbols[label]).map(|s| s.before_threads).sum::<u64>();
     assert_eq!(before("own_up"), 1000);
     assert_eq!(before("lock_take"), 30);
     assert_eq!(before("private_up"), 1, "one before the first thread was asked for");
     assert_eq!(before("moved_after"), 0);
+}
+
+#[test]
+fn the_hottest_line_has_its_words_and_who_used_them() {
+    let Some(emulator) = emulator() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = compile(folder.path(), "words.c", &[]) else {
+        return;
+    };
+    let (_, counts) = count(&emulator, &program, &[]);
+    let (process, symbols) = (&counts.processes[0], symbols(&program));
+    let line = &process.lines[0];
+    let found: Vec<_> = line.words.iter().map(|w| (w.offset, w.executed, w.threads)).collect();
+    assert_eq!(found, [(0, 20_000, 1), (8, 20_000, 1)]);
+    for (word, label) in line.words.iter().zip(["line_left", "line_right"]) {
+        assert!(
+            sites_at(process, symbols[label]).any(|site| site.address == word.site),
+            "{label}"
+        );
+        // No thread but its own comes to a word.
+        assert_eq!(word.soon_same, 0, "{line:?}");
+    }
+    assert!(
+        process.lines.len() <= 10
+            && process
+                .lines
+                .is_sorted_by_key(|line| std::cmp::Reverse(line.executed()))
+    );
 }
 
 #[test]

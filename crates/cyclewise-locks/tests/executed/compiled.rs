@@ -141,6 +141,7 @@ pub(crate) fn process(pid: u32, path: &Path, sites: Vec<Site>) -> Process {
             offset: 0,
         }],
         sites,
+        lines: Vec::new(),
         end: End::Exited,
     }
 }

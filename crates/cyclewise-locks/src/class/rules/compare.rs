@@ -59,12 +59,13 @@ fn retries(facts: &Facts) -> Option<Again> {
     facts.failures().iter().find_map(|(failed, _)| failed.again())
 }
 
-/// A compare-and-exchange of 0 with a number, again and again with the same numbers.
+/// A compare-and-exchange of 0 with a number, or with an identifier such as the process's, again and again. A value that
+/// was made from the old one is none of those.
 pub(super) fn spin(_: &Scene<'_>, facts: &Facts) -> Answer {
     let Effect::CompareExchange { expected, new } = facts.effect else {
         return None;
     };
-    let (Value::Const(0), Value::Const(1..)) = (expected, new) else {
+    let (Value::Const(0), Value::Const(1..) | Value::Symbol(..)) = (expected, new) else {
         return None;
     };
     (retries(facts)?.expected == Value::Const(0))

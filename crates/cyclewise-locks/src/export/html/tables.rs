@@ -2,7 +2,7 @@
 
 use crate::export::words::{
     bound, class, executions, family, form, line_of_code, one_line, per_1000, private, purpose,
-    remedies as remedies_in_order, remedy, saved, saved_seconds, share,
+    remedies as remedies_in_order, remedy, saved, saved_seconds, share, word_rows,
 };
 use crate::profile::Class;
 use crate::record::{Group, Locks, Place, by, executed, place};
@@ -143,8 +143,31 @@ fn grouped<K>(locks: &Locks, title: &str, key: &str, groups: &[Group<'_, K>], na
 
 /// Who executed it: threads, processes, and the way to which system calls.
 pub(super) fn executors(locks: &Locks) -> Vec<Table> {
-    let tables = [threads(locks), system_calls(locks), processes(locks)];
+    let tables = [memory(locks), threads(locks), system_calls(locks), processes(locks)];
     tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
+}
+
+fn memory(locks: &Locks) -> Table {
+    let mut table = Table::new("Hottest lines of memory");
+    table.words("Line");
+    table.numbers("Offset", "bytes");
+    table.numbers("Share", "");
+    table.numbers("Threads", "");
+    table.numbers("Soon after another thread", "same word");
+    table.numbers("Soon after another thread", "word beside");
+    table.words("Line of code");
+    for w in word_rows(locks) {
+        table.rows.push(vec![
+            words(w.line),
+            number(w.offset),
+            number(w.share),
+            number(w.threads),
+            number(w.soon_same),
+            number(w.soon_beside),
+            words(cut(&w.code)),
+        ]);
+    }
+    table
 }
 
 fn threads(locks: &Locks) -> Table {

@@ -111,6 +111,7 @@ pub(super) fn program(instructions: u64, sites: Vec<SiteProfile>) -> Profile {
         threads: Vec::new(),
         system_calls: Vec::new(),
         processes: Vec::new(),
+        lines: Vec::new(),
         missing: Vec::new(),
     }
 }

@@ -211,6 +211,7 @@ pub(crate) fn cplusplus() -> Locks {
             locked: 90_000,
             fences: 0,
         }],
+        lines: Vec::new(),
         missing: Vec::new(),
     };
     let forecast = Forecast {
@@ -306,6 +307,7 @@ pub(crate) fn aarch64() -> Locks {
         threads: vec![thread(7, 7, "server", 1_000_000_000, 900_000, 100_000)],
         system_calls: Vec::new(),
         processes: Vec::new(),
+        lines: Vec::new(),
         missing: vec!["/usr/bin/server has no symbols: addresses only".to_owned()],
     };
     let mut locks = document(

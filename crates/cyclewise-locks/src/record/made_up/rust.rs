@@ -1,10 +1,30 @@
 //! A program in Rust, whose threads share words and have some of their own.
 
 use super::{call, counted, document, emulator, machine, remedy, site, thread};
-use crate::counts::Arch;
+use crate::counts::{Arch, LineWord, MemoryLine};
 use crate::forecast::{Forecast, NativeTime, Remedy, Verdict};
-use crate::profile::{Class, Executed, Form, Operation, ProcessProfile, Profile};
+use crate::profile::{Class, Executed, Form, LineProfile, Operation, ProcessProfile, Profile};
 use crate::record::Locks;
+
+/// A line with the two words of an `Arc`, and another count beside them.
+fn line(walk: &str) -> LineProfile {
+    let word = |offset, executed, soon_same, soon_beside| LineWord {
+        offset,
+        executed,
+        threads: 8,
+        soon_same,
+        soon_beside,
+        site: 0x5555_0000_81f4,
+    };
+    LineProfile {
+        pid: 4711,
+        line: MemoryLine {
+            address: 0x7f00_0000_1040,
+            words: vec![word(16, 24_000_000, 900_000, 480_000), word(40, 90_000, 0, 60_000)],
+        },
+        sites: vec![Some((walk.to_owned(), 0x81f4)), Some((walk.to_owned(), 0xa050))],
+    }
+}
 
 const CORE: &str = "/rustc/abc123/library/core/src/sync/atomic.rs";
 const ARC: &str = "/rustc/abc123/library/alloc/src/sync.rs";
@@ -189,6 +209,7 @@ pub(crate) fn rust() -> Locks {
             locked: 66_925_958,
             fences: 150_000,
         }],
+        lines: vec![line(walk)],
         missing: vec![
             "12 sites are in code without names: /lib/x86_64-linux-gnu/libc.so.6 has no debug information".to_owned(),
         ],

@@ -43,6 +43,22 @@ __attribute__((noinline, noclone)) static void lock_once(void) {
     __asm__ volatile(SITE("lock_back") "lock decl %0" : "+m"(lock)::"cc", "memory");
 }
 
+/* What a thread works on that another one looks at when it joins, and words of one line that two threads use in turns. */
+static long worked;
+static struct {
+    _Alignas(64) long left;
+    long right;
+} line;
+
+static void *worker(void *unused) {
+    (void)unused;
+    for (volatile int i = 0; i < 400; i++)
+        __asm__ volatile(SITE("worked_up") "lock incq %0" : "+m"(worked)::"cc");
+    for (volatile int i = 0; i < 20000; i++)
+        __asm__ volatile(SITE("line_left") "lock incq %0" : "+m"(line.left)::"cc");
+    return NULL;
+}
+
 static void *other(void *argument) {
     count_down(argument);
     lock_once();
@@ -71,5 +87,12 @@ int main(void) {
         start(&counted);
         private_count(&counted);
     }
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, worker, NULL))
+        return 1;
+    for (volatile int i = 0; i < 20000; i++)
+        __asm__ volatile(SITE("line_right") "lock incq %0" : "+m"(line.right)::"cc");
+    pthread_join(thread, NULL);
+    __asm__ volatile(SITE("worked_read") "lock xaddq %1, %0" : "+m"(worked), "+r"((long){0})::"cc");
     return 0;
 }
