@@ -6,8 +6,8 @@ mod common;
 use common::{Link, Program};
 
 /// Programs of `tests/called`.
-const PROGRAMS: [&str; 7] = [
-    "clock.c", "counts.c", "errno.c", "fence.c", "locks.c", "mask.c", "percpu.c",
+const PROGRAMS: [&str; 8] = [
+    "clock.c", "counts.c", "errno.c", "fence.c", "locks.c", "mask.c", "percpu.c", "seq.c",
 ];
 
 fn unhooked(file: &str, link: Link) -> Program<'static> {
@@ -72,7 +72,7 @@ fn programs_that_call_everything() {
 #[test]
 fn static_programs() {
     for flags in [&["-static"][..], &["-static-pie"][..]] {
-        for file in ["clock.c", "errno.c", "locks.c", "percpu.c"] {
+        for file in ["clock.c", "errno.c", "locks.c", "percpu.c", "seq.c"] {
             let program = unhooked(file, Link::Archive);
             Program { flags, ..program }.passes(&[]);
         }

@@ -23,6 +23,7 @@
 //! | [`refs::LockRef`] | a lock and a count in one word | a cache's entries are counted without taking their lock | `lockref` |
 //! | [`mask::hold`] | defers signal handlers without a system call | a section must not be interrupted by the program's own handlers | `local_irq_save` |
 //! | [`fence`](mod@fence) | a pair of fences of which one costs nothing | one side runs a million times as often as the other | `membarrier` |
+//! | [`seq::SeqLock`] | a value that readers copy without storing anything | small values are read often and seldom written | `seqlock_t` |
 //! | [`static_key!`] | a flag whose test is one NOP until it is flipped | tracing or a rare option is compiled into a hot path | `static_branch` |
 //! | `alternative!` (x86-64) | an instruction sequence chosen by what the CPU supports | some CPUs have a better instruction | `ALTERNATIVE` |
 //! | [`refs::Arc`] | std's `Arc`, except that an overflowing count saturates and does not abort | a program that mostly has one thread pays for atomics: after [`enable_single!`] a clone costs what an `Rc`'s does until a second thread runs | |
@@ -56,10 +57,11 @@
 //! | `patch` | [`patch`] and [`static_key!`], with `std` [`enable_single!`]; `alternative!`, which x86-64 alone has, is there without, and keeps its default | `libc` |
 //! | `percpu` | [`mod@percpu`], [`percpu!`] | `libc` |
 //! | `percpu-arc` | [`percpu::Arc`] and [`percpu::ArcOwner`]; and `percpu` | `libc` |
-//! | `clock` | [`clock`] | `libc` |
+//! | `clock` | [`clock`], and `seq`, which its timeline is | `libc` |
 //! | `mask` | [`mask`], and `std` | `libc` |
 //! | `lock` | [`lock`] | `libc`, `lock_api`, `scopeguard` |
 //! | `fence` | [`mod@fence`] | `libc` |
+//! | `seq` | [`seq`] | `libc` |
 //! | `refs` | [`refs`], and `lock`, which a [`LockRef`](refs::LockRef) takes | `libc`, `lock_api`, `scopeguard` |
 //! | `serde` | `Serialize` and `Deserialize` for [`atomic`]'s types and for [`Arc`](refs::Arc) and [`Weak`](refs::Weak) | `serde_core` |
 //! | `archery` | [`ArcK`](refs::ArcK), with which rpds and other collections count by [`Arc`](refs::Arc); and `refs` | `libc`, `lock_api`, `scopeguard`, `archery` |
@@ -94,7 +96,8 @@
             feature = "mask",
             feature = "patch",
             feature = "percpu",
-            feature = "refs"
+            feature = "refs",
+            feature = "seq"
         ))
     ),
     allow(
@@ -145,13 +148,16 @@ pub mod percpu;
 mod primitive;
 #[cfg(feature = "refs")]
 pub mod refs;
+#[cfg(feature = "seq")]
+pub mod seq;
 #[cfg(any(
     feature = "clock",
     feature = "fence",
     feature = "lock",
     feature = "mask",
     feature = "patch",
-    feature = "percpu"
+    feature = "percpu",
+    feature = "seq"
 ))]
 mod sys;
 

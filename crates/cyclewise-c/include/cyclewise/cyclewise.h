@@ -3,7 +3,7 @@
  *
  *     cc program.c $(pkg-config --cflags --libs cyclewise)
  *
- * <cyclewise/atomic.h> and <cyclewise/key.h> are header only. */
+ * <cyclewise/atomic.h>, <cyclewise/key.h> and <cyclewise/seq.h> are header only. */
 #ifndef CYCLEWISE_CYCLEWISE_H
 #define CYCLEWISE_CYCLEWISE_H
 
@@ -12,5 +12,6 @@
 #include "fence.h"
 #include "lock.h"
 #include "mask.h"
+#include "seq.h"
 
 #endif

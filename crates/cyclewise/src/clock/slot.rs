@@ -1,13 +1,14 @@
 //! A segment in shared memory: words that may be written while they are read.
 //!
 //! # Memory ordering
-//! A sequence lock; see [`timeline`](super::timeline).
+//! A [sequence lock](crate::seq); see [`timeline`](super::timeline).
 
 use super::segment::{Calibration, Segment};
 use crate::primitive::const_fn;
-use crate::primitive::unpatched::{AtomicU64, fence};
+use crate::primitive::unpatched::AtomicU64;
+use crate::seq::sequence::Sequence;
 use core::mem::offset_of;
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::Ordering::Relaxed;
 
 /// The number of a slot that is being written; no segment has it.
 pub(super) const TORN: u64 = u64::MAX;
@@ -19,7 +20,7 @@ pub(super) const GAP: u64 = 2; // the kernel's clock follows
 /// A segment in shared memory. All that a reading needs is in the first cache line, so that one miss fetches it.
 #[repr(C, align(64))]
 pub(super) struct Slot {
-    pub(super) number: AtomicU64,
+    pub(super) number: Sequence,
     pub(super) start: AtomicU64,
     pub(super) base: AtomicU64,
     pub(super) mult: AtomicU64,
@@ -74,7 +75,7 @@ impl Slot {
     const_fn! {
         pub(super) fn new(number: u64, state: u64) -> Self {
             Self {
-                number: AtomicU64::new(number),
+                number: Sequence::new(number),
                 start: AtomicU64::new(0),
                 base: AtomicU64::new(0),
                 mult: AtomicU64::new(0),
@@ -93,14 +94,12 @@ impl Slot {
     /// Loads what a reader needs, if the slot still holds segment `number`.
     #[inline(always)]
     pub(super) fn view(&self, number: u64) -> View {
-        // Relaxed, here and below: the fence orders them before the second load of the number.
+        // Relaxed, here and below: the sequence orders them.
         let (start, base) = (self.start.load(Relaxed), self.base.load(Relaxed));
         let (mult, fast) = (self.mult.load(Relaxed), self.fast.load(Relaxed));
         // Once more: of one number the compiler would make one difference, of whole ticks, and the time would wait for it.
         let start_low = self.start.load(Relaxed) as u32;
-        // Acquire: pairs with the Release fence of `write`: a reader of a new field sees that the number has changed.
-        fence(Acquire);
-        let intact = self.number.load(Relaxed) == number;
+        let intact = self.number.is_still(number);
         View {
             start,
             start_low,
@@ -112,8 +111,7 @@ impl Slot {
 
     /// The segment with this number, if the slot still holds it.
     pub(super) fn get(&self, number: u64) -> Option<Segment> {
-        // Acquire: pairs with the Release of the number in `write`.
-        if self.number.load(Acquire) != number {
+        if self.number.load() != number {
             return None;
         }
         let segment = Segment {
@@ -131,17 +129,12 @@ impl Slot {
                 faults: self.faults.load(Relaxed),
             },
         };
-        // Acquire: as in `view`.
-        fence(Acquire);
-        (self.number.load(Relaxed) == number).then_some(segment)
+        self.number.is_still(number).then_some(segment)
     }
 
     /// Writes a segment: invalidates the number, stores the fields, stores the number.
     pub(super) fn write(&self, segment: &Segment) {
-        self.number.store(TORN, Relaxed);
-        // Release: pairs with the Acquire fences of readers: a reader of a field stored below sees that the number has
-        // changed.
-        fence(Release);
+        self.number.invalidate(TORN);
         self.start.store(segment.start, Relaxed);
         self.base.store(segment.base, Relaxed);
         self.mult.store(segment.mult, Relaxed);
@@ -153,8 +146,7 @@ impl Slot {
         self.since.store(segment.calibration.since, Relaxed);
         self.faults.store(segment.calibration.faults, Relaxed);
         self.state.store(segment.number << 2 | OPEN, Relaxed);
-        // Release: pairs with the Acquire in `get`.
-        self.number.store(segment.number, Release);
+        self.number.publish(segment.number);
     }
 }
 

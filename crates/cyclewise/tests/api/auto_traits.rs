@@ -155,6 +155,10 @@ table! { fn everywhere() {
     percpu::Ring<*mut u8, 4> => "SYPUR";
     percpu::Stopped<'static> => "SYPUR";
     cyclewise::fence::Asymmetric => "SYPUR";
+    cyclewise::seq::SeqCount => "SYPUR";
+    cyclewise::seq::SeqWriter<'static> => "SYPUR";
+    cyclewise::seq::SeqLatch<u64> => "SYPUR";
+    cyclewise::seq::SeqLock<u64> => "SYPUR";
     percpu::Counter => "SYPUR";
     percpu::FreeList<u8> => "SYPUR";
     percpu::FreeList<Sent> => "SYP--";

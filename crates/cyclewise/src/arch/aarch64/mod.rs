@@ -5,6 +5,7 @@ pub use super::portable::*;
 
 pub(crate) mod cntvct;
 #[cfg(target_env = "gnu")]
+pub(crate) mod freeze;
 pub(crate) mod leak_sanitizer;
 #[cfg(feature = "std")]
 pub(crate) mod rseq;

@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "architectures replace most of it")]
 
 pub(crate) mod counter;
+pub(crate) mod freeze;
 pub(crate) mod gs;
 pub(crate) mod weak_symbol;
 // Its macros are exported under the same names as the x86-64 ones.

@@ -8,10 +8,11 @@ pub(crate) mod code;
 pub mod counter;
 mod cpuid;
 pub mod feature;
+#[cfg(target_env = "gnu")]
+pub(crate) mod freeze;
 #[cfg(feature = "std")]
 pub(crate) mod gs;
 pub(crate) mod key;
-#[cfg(target_env = "gnu")]
 pub(crate) mod leak_sanitizer;
 mod lock_prefix;
 mod rdtsc;
