@@ -1,15 +1,16 @@
 //! Writes the records of a fleet whose truth is known, for `fleet join` and `fleet report`:
-//! `cargo run --release -p cyclewise-fleet --example made-up-fleet -- DIR [MACHINES [MANGLED [SEED]]]`.
+//! `cargo run --release -p cyclewise-fleet --example made-up-fleet -- DIR [MACHINES [MANGLED [SEED]]]`, or `DIR CASE [SEED]` for one of the
+//! small fleets of `cyclewise_report::fleet::made_up::cases`; without arguments it lists them.
 //!
 //! `DIR/records` gets the records, packed, and among them mangled ones; `DIR/truth.json` says which machines are not like their group and which
-//! files are mangled. The same arguments give the same bytes. The fleet is that of the analysis's own tests.
+//! files are mangled. The same arguments give the same bytes. The fleets are those of the analysis's own tests.
 
 #[path = "../tests/command/mangle.rs"]
 mod mangle;
 
 use cyclewise_bench::record::fleet::{Member, Row};
 use cyclewise_bench::record::{Experiment, Record, Run, SCHEMA, State, Tool, Variant};
-use cyclewise_report::fleet::made_up::{MADE, Made, planted};
+use cyclewise_report::fleet::made_up::{MADE, Made, cases::CASES, planted};
 use flate2::{Compression, write::GzEncoder};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus as Dice;
@@ -30,24 +31,39 @@ const SAMPLES: usize = 40;
 fn main() -> io::Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let Some(dir) = words.first() else {
-        eprintln!("usage: made-up-fleet DIR [MACHINES [MANGLED [SEED]]]");
+        eprintln!("usage: made-up-fleet DIR [MACHINES [MANGLED [SEED]]], or made-up-fleet DIR CASE [SEED]; cases:");
+        for case in &CASES {
+            eprintln!("    {}: {}", case.name, case.about);
+        }
         std::process::exit(2);
     };
     let number = |at: usize, default: usize| words.get(at).and_then(|word| word.parse().ok()).unwrap_or(default);
-    let (machines, mangled, seed) = (number(1, 20_000), number(2, 0), number(3, 1));
-    let made = Made {
-        groups: GROUPS,
-        machines: machines.div_ceil(GROUPS),
-        rows: ROWS,
-        seed: seed as u64,
-        ..MADE
-    };
     let folder = Path::new(dir).join("records");
     fs::create_dir_all(&folder)?;
-    let members = made.members(planted(made, SIGMAS));
+    let case = CASES
+        .iter()
+        .find(|case| words.get(1).is_some_and(|word| word == case.name));
+    let (members, mut truth) = match case {
+        Some(case) => {
+            let truth = serde_json::json!({ "about": case.about, "outliers": case.named() });
+            (case.members(number(2, 1) as u64), truth)
+        }
+        None => {
+            let made = Made {
+                groups: GROUPS,
+                machines: number(1, 20_000).div_ceil(GROUPS),
+                rows: ROWS,
+                seed: number(3, 1) as u64,
+                ..MADE
+            };
+            let truth = serde_json::json!({ "outliers": made.planted(), "sigmas": SIGMAS });
+            (made.members(planted(made, SIGMAS)), truth)
+        }
+    };
     members
         .par_iter()
         .try_for_each(|member| packed(&folder.join(format!("{}.gz", member.file)), &text(member)))?;
+    let mangled = if case.is_some() { 0 } else { number(2, 0) };
     let mut names = Vec::new();
     for n in 0..mangled {
         let kind = &mangle::KINDS[n % mangle::KINDS.len()];
@@ -59,7 +75,7 @@ fn main() -> io::Result<()> {
         fs::write(folder.join(&name), bytes)?;
         names.push((name, kind.problems));
     }
-    let truth = serde_json::json!({ "outliers": made.planted(), "sigmas": SIGMAS, "mangled": names });
+    truth["mangled"] = serde_json::json!(names);
     fs::write(Path::new(dir).join("truth.json"), format!("{truth:#}\n"))?;
     println!("{} records in {}", members.len(), folder.display());
     Ok(())
@@ -84,7 +100,11 @@ fn text(member: &Member) -> String {
     let run = |n: usize| Run {
         seed: n as u64 + 1,
         created: record.created.clone(),
-        medians: member.rows.iter().map(|row| named(row, row.runs[n])).collect(),
+        medians: member
+            .rows
+            .iter()
+            .filter_map(|row| Some(named(row, *row.runs.get(n)?)))
+            .collect(),
         states: vec![State::All; member.rows.len()],
         ..Run::default()
     };

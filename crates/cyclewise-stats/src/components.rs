@@ -38,7 +38,7 @@ pub struct Components {
     pub between_groups: Option<Component>,
     /// Between machines of a group.
     pub between_machines: Option<Component>,
-    /// Between runs of a machine; `None` if no machine has two.
+    /// Between runs of a machine; `None` if too few machines have two: that between machines contains it then.
     pub between_runs: Option<Component>,
 }
 
@@ -57,6 +57,10 @@ const CHI2: f64 = 3.841_458_820_694_124;
 /// A standard deviation below this share of the whole spread is 0.
 const NOTHING: f64 = 1e-4;
 
+/// The fewest degrees of freedom between runs, unless there are as few between machines: two runs of one of sixty machines that happen to be
+/// far apart would be all of the spread, and nothing would be left between machines.
+const FEWEST_RUNS: f64 = 5.0;
+
 /// How exactly minus twice the log-likelihood is minimized for the figure.
 const EXACT: f64 = 1e-10;
 /// As above, for the limits of 3.84 that intervals end at.
@@ -67,9 +71,19 @@ pub type Machines = Vec<Vec<f64>>;
 
 /// The components of the spread of figures on a logarithmic scale. `None` with fewer than two machines. A component for which there
 /// is no replication is `None`, and that between groups if no group has two machines: it cannot be told from that between machines
-/// then; without two runs of any machine that between machines contains what is between runs.
+/// then. Where few machines have two runs, that between machines contains what is between runs ([`FEWEST_RUNS`]).
 pub fn components(groups: &[Machines]) -> Option<Components> {
     let data = Data::of(groups)?;
+    if data.df[2] < FEWEST_RUNS.min(data.df[1]) {
+        let mean = |runs: &Vec<f64>| vec![runs.iter().sum::<f64>() / runs.len() as f64];
+        let has_runs = |runs: &&Vec<f64>| !runs.is_empty();
+        let single = |group: &Machines| group.iter().filter(has_runs).map(mean).collect();
+        return split(&Data::of(&groups.iter().map(single).collect::<Vec<Machines>>())?);
+    }
+    split(&data)
+}
+
+fn split(data: &Data) -> Option<Components> {
     let fitted = data.fit();
     let component = |which: Which| {
         data.has(which).then(|| Component {

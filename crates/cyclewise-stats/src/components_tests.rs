@@ -198,3 +198,22 @@ fn twin_intervals_without_the_correction_of_few_groups_are_caught() {
     assert!((missed(CHI2 * bartlett(1.0)) - 0.05).abs() < 0.01);
     assert!(missed(CHI2) > 0.07, "{}", missed(CHI2));
 }
+
+#[test]
+fn two_runs_of_one_of_sixty_machines_do_not_take_the_spread_from_the_machines() {
+    let mut s = Source::new(8);
+    let mut machines: Machines = (0..60).map(|_| vec![0.02 * s.normal()]).collect();
+    machines[7] = vec![-0.03, 0.03];
+    let found = components(&[machines.clone()]).unwrap();
+    assert_eq!(found.between_runs, None);
+    assert!(
+        (found.between_machines.unwrap().sd / 0.02 - 1.0).abs() < 0.3,
+        "{found:?}"
+    );
+    // The twin: one degree of freedom decides of everything.
+    let split = split(&Data::of(&[machines]).unwrap()).unwrap();
+    assert!(
+        split.between_machines.unwrap().sd < 0.01 && split.between_runs.unwrap().sd > 0.015,
+        "{split:?}"
+    );
+}

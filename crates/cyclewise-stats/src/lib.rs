@@ -55,6 +55,8 @@ mod states;
 mod student;
 #[cfg(feature = "commands")]
 mod tails;
+#[cfg(feature = "commands")]
+mod together;
 mod ttest;
 mod verdict;
 #[cfg(feature = "commands")]
@@ -78,7 +80,7 @@ pub use holm::holm;
 pub use linearity::{Linearity, linearity};
 pub use median::{FEWEST_IN_MEDIAN, Median, middle, order_interval};
 #[cfg(feature = "commands")]
-pub use minor::minor_cut;
+pub use minor::minor_mode;
 #[cfg(feature = "commands")]
 pub use moderated::Prior;
 pub use modes::{LEAST_SHARE, cuts};
@@ -98,6 +100,8 @@ pub use share::share_interval;
 pub use states::{State, median, probe_cut, state_of};
 #[cfg(feature = "commands")]
 pub use tails::{FAR, NEAR, Tail, normal_score};
+#[cfg(feature = "commands")]
+pub use together::{beyond_usual, correlation, together};
 pub use ttest::welch;
 pub use verdict::{ALPHA, Verdict, verdict};
 #[cfg(feature = "commands")]

@@ -7,11 +7,14 @@
 //! - at least 1.5 standard deviations of the others (more if these are few), and
 //! - two thirds of them, at least three, lie within six of those deviations: machines that are each somewhere else are no mode.
 //!
+//! Those within six deviations are its members; a machine beyond them is none, and is as far from this mode as it is.
+//!
 //! Beyond a normal value x the distance to the next of k values has about an exponential distribution with rate k x (A. Rényi, "On the
 //! theory of order statistics", Acta Mathematica Hungarica 4, 1953): with three of 36 beyond, 1.7 standard deviations come
 //! by chance once in some ten thousand times.
 
 use super::robust::Robust;
+use std::ops::Range;
 
 /// The fewest values of which some are told apart.
 const FEWEST: usize = 12;
@@ -29,29 +32,37 @@ const GAP: f64 = 1.5;
 /// How far apart a minor mode's values are, in standard deviations of the others.
 const TOGETHER: f64 = 6.0;
 
-/// The value that parts a minor mode of sorted logarithms from the others. No spread of these is called less than `least`.
-pub fn minor_cut(sorted: &[f64], least: f64) -> Option<f64> {
+/// The longest gaps that are tried.
+const TRIED: usize = 8;
+
+/// The members of a minor mode of sorted logarithms, as indices. No spread of the others is called less than `least`.
+pub fn minor_mode(sorted: &[f64], least: f64) -> Option<Range<usize>> {
     above(sorted, least).or_else(|| {
         let turned: Vec<f64> = sorted.iter().rev().map(|x| -x).collect();
-        above(&turned, least).map(|cut| -cut)
+        let members = above(&turned, least)?;
+        Some(sorted.len() - members.end..sorted.len() - members.start)
     })
 }
 
 /// The same of a minor mode above the others.
-fn above(sorted: &[f64], least: f64) -> Option<f64> {
+fn above(sorted: &[f64], least: f64) -> Option<Range<usize>> {
     let n = sorted.len();
     if n < FEWEST {
         return None;
     }
     let fewest = FEWEST_OF_MODE.max((LEAST_SHARE * n as f64).ceil() as usize);
     let gap = |first: usize| sorted[first] - sorted[first - 1];
-    let first = (n - n / 4..=n - fewest).max_by(|a, b| gap(*a).total_cmp(&gap(*b)))?;
-    let (others, minor) = sorted.split_at(first);
-    let sd = Robust::of(others, least)?.sd;
-    let needed = GAP * sd * (1.0 + 4.0 / others.len() as f64);
-    let near = minor.partition_point(|x| x - minor[0] <= TOGETHER * sd);
-    (gap(first) >= needed.max(LEAST_GAP) && near >= FEWEST_OF_MODE && 3 * near >= 2 * minor.len())
-        .then(|| sorted[first - 1].midpoint(sorted[first]))
+    let mut tried: Vec<usize> = (n - n / 4..=n - fewest)
+        .filter(|first| gap(*first) >= LEAST_GAP)
+        .collect();
+    tried.sort_by(|a, b| gap(*b).total_cmp(&gap(*a)));
+    tried.into_iter().take(TRIED).find_map(|first| {
+        let (others, beyond) = sorted.split_at(first);
+        let sd = Robust::of(others, least)?.sd;
+        let members = beyond.partition_point(|x| x - beyond[0] <= TOGETHER * sd);
+        let is_apart = gap(first) >= GAP * sd * (1.0 + 4.0 / others.len() as f64);
+        (is_apart && members >= FEWEST_OF_MODE && 3 * members >= 2 * beyond.len()).then_some(first..first + members)
+    })
 }
 
 #[cfg(test)]
@@ -68,7 +79,7 @@ mod tests {
                 value(i, &mut s)
             });
             values.sort_unstable_by(f64::total_cmp);
-            minor_cut(&values, 0.001).is_some()
+            minor_mode(&values, 0.001).is_some()
         };
         (0..seeds).filter(one).count()
     }
@@ -93,7 +104,20 @@ mod tests {
             0.02 * s.normal() + if i % 9 == 0 { i as f64 } else { 0.0 }
         });
         assert_eq!(elsewhere, 0);
-        assert_eq!(minor_cut(&[0.0, 0.0, 1.0, 1.0, 1.0], 0.001), None);
-        assert_eq!(minor_cut(&[1.0; 40], 0.001), None);
+        assert_eq!(minor_mode(&[0.0, 0.0, 1.0, 1.0, 1.0], 0.001), None);
+        assert_eq!(minor_mode(&[1.0; 40], 0.001), None);
+    }
+    #[test]
+    fn a_machine_beyond_the_mode_is_no_member_and_values_without_one_place_are_no_mode() {
+        let mut values: Vec<f64> = (0..56).map(|i| 0.0005 * f64::from(i % 14)).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        let with = |far: &[f64]| minor_mode(&[values.as_slice(), far].concat(), 0.001);
+        assert_eq!(with(&[0.095, 0.096, 0.097, 0.69]), Some(56..59));
+        assert_eq!(with(&[0.1, 0.26, 0.47, 0.69]), None);
+        let below: Vec<f64> = [-0.69, -0.097, -0.096, -0.095]
+            .into_iter()
+            .chain(values.clone())
+            .collect();
+        assert_eq!(minor_mode(&below, 0.001), Some(1..4));
     }
 }

@@ -119,6 +119,16 @@ impl Robust {
         fit
     }
 
+    /// The same spread around `centre`: of values too few to show their own.
+    pub fn around(&self, centre: f64) -> Self {
+        Self {
+            centre,
+            mean: centre,
+            around: centre,
+            ..*self
+        }
+    }
+
     /// Whether `x` belongs.
     pub fn keeps(&self, x: f64) -> bool {
         (x - self.around).abs() <= self.reach

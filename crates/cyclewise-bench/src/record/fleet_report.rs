@@ -25,7 +25,10 @@ pub struct FleetReport {
     pub groups: Vec<Group>,
     /// The spread of each row; the headline rows first.
     pub rows: Vec<RowSpread>,
-    /// Machines that are not like their group.
+    /// Machines that are not like their group, the farthest first.
+    #[serde(default)]
+    pub unlike: Vec<UnlikeMachine>,
+    /// Their rows that are far by themselves.
     pub outliers: Vec<Outlier>,
     /// What the outliers were looked for in, and the rate of false ones.
     pub search: Search,
@@ -194,6 +197,32 @@ pub struct GroupSpread {
     pub bins: Vec<u32>,
 }
 
+/// A machine that is not like its group.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct UnlikeMachine {
+    /// Index of the machine.
+    pub machine: usize,
+    /// Whether it is slower.
+    pub slower: bool,
+    /// What its rows say together, if that is enough to name it.
+    pub together: Option<Together>,
+    /// The whole in one sentence.
+    pub sentence: String,
+}
+
+/// What the rows of one machine say together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Together {
+    /// The rows that speak, each an experiment, a variant and the value over the median of the group; the farthest first.
+    pub rows: Vec<(String, String, f64)>,
+    /// How many standard deviations its statistic is above those of the other machines.
+    pub sigmas: f64,
+    /// One-sided p.
+    pub p: f64,
+    /// The false discovery rate at which it is named.
+    pub q: f64,
+}
+
 /// A row of a machine that is not like its group.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outlier {
@@ -230,6 +259,9 @@ pub struct Outlier {
 pub struct Search {
     /// Machines times rows that were tested.
     pub tests: usize,
+    /// Machines whose rows were tested together.
+    #[serde(default)]
+    pub together: usize,
     /// Machines in groups too small to say who is unlike.
     pub untested_machines: usize,
     /// The false discovery rate that is held over all of them.

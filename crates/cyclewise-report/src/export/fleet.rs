@@ -125,12 +125,16 @@ pub(super) fn searched(report: &FleetReport) -> String {
     if search.tests == 0 {
         return format!("no outliers were looked for{untested}");
     }
-    let found = match report.outliers.len() {
+    let found = match report.unlike.len() {
         0 => "no outlier".to_owned(),
         n => counted(n, "outlier", "outliers"),
     };
+    let together = match search.together {
+        0 => String::new(),
+        n => format!(" and in all rows of each of {}", counted(n, "machine", "machines")),
+    };
     format!(
-        "{found} in {} of machines and headline rows, at a false discovery rate of {}{untested}",
+        "{found} in {} of machines and headline rows{together}, at a false discovery rate of {}{untested}",
         counted(search.tests, "test", "tests"),
         percent(search.rate)
     )

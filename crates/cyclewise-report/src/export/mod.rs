@@ -7,8 +7,6 @@ pub mod hyperfine;
 mod in_unit;
 pub mod json;
 mod limits;
-#[cfg(test)]
-mod made_up_fleet;
 pub mod markdown;
 pub mod openmetrics;
 mod row;

@@ -65,7 +65,7 @@ pub fn measured(
     rows.sort_by_key(|row| !row.spread.headline);
     let outliers = outliers::search(&mut rows, &fleet, settings.fdr);
     let differences = differences::compare(&rows, &fleet, settings.fdr);
-    let mut notes = notes(&fleet);
+    let mut notes = notes(&fleet, &rows);
     notes.extend(outliers.notes);
     notes.extend(differences.notes);
     Ok(FleetReport {
@@ -75,6 +75,7 @@ pub fn measured(
         machines: fleet.machines,
         groups: fleet.groups,
         rows: rows.into_iter().map(|row| row.spread).collect(),
+        unlike: outliers.unlike,
         outliers: outliers.outliers,
         search: outliers.search,
         differences: differences.differences,
@@ -108,7 +109,7 @@ fn headlines(columns: &[Column]) -> Vec<bool> {
         .collect()
 }
 
-fn notes(fleet: &Fleet) -> Vec<String> {
+fn notes(fleet: &Fleet, rows: &[Row]) -> Vec<String> {
     let mut notes = Vec::new();
     if fleet.left_out > 0 {
         let figures = words::counted(fleet.left_out, "figure");
@@ -125,8 +126,9 @@ fn notes(fleet: &Fleet) -> Vec<String> {
             "no group has two machines: the spread between groups cannot be told from that between machines".to_owned(),
         );
     }
-    if fleet.machines.len() > 1 && fleet.machines.iter().all(|machine| machine.runs < 2) {
-        notes.push("no machine has two runs: the spread between machines contains that between runs".to_owned());
+    let split = || rows.iter().filter_map(|row| row.spread.components.as_ref());
+    if split().next().is_some() && split().all(|components| components.between_runs.is_none()) {
+        notes.push("too few machines have two runs: the spread between machines contains that between runs".to_owned());
     }
     notes
 }

@@ -1,7 +1,7 @@
 //! How far a machine is from its group.
 
 use super::row::{GroupFit, ModeFit};
-use crate::stats::Prior;
+use crate::stats::{Prior, Robust};
 
 /// The fewest machines of a group, or of a mode, in which one can be found.
 pub(super) const FEWEST: usize = 5;
@@ -9,17 +9,27 @@ pub(super) const FEWEST: usize = 5;
 /// The least share of a mode that belongs to it.
 const LEAST_BELONGING: f64 = 0.8;
 
-/// How far a machine is from its group, in standard deviations, and their degrees of freedom; `None` if that cannot be said.
+/// How far a machine is from the nearest mode of its group, in standard deviations, and their degrees of freedom; `None` if that
+/// cannot be said.
 pub(super) fn distance(group: &GroupFit, log: f64, runs: &[f64], prior: Option<&Prior>) -> Option<(f64, f64)> {
     let mode = group.mode(log);
-    let fit = mode.fit.as_ref().filter(|_| can_tell(mode))?;
-    let extra = group.run_spread.map_or(0.0, |spread| spread.extra(runs));
-    let by_median = fit.distance(log, log, extra, prior);
+    let is_member = mode.has(log);
+    let is_known = can_tell(mode) || (mode.is_borrowed && !is_member);
+    let fit = mode.fit.as_ref().filter(|_| is_known)?;
+    // A machine of no mode is none of the values.
+    let own = if is_member { log } else { f64::INFINITY };
+    let of_centre = if mode.is_borrowed {
+        fit.sd * fit.sd / mode.machines as f64
+    } else {
+        0.0
+    };
+    let extra = of_centre + group.run_spread.map_or(0.0, |spread| spread.extra(runs));
+    let by_median = fit.distance(log, own, extra, prior);
     let nearest = group
         .run_spread
         .and_then(|spread| Some((nearest(runs, mode.median)?, spread.extra_of_one(runs)?)));
     // A machine whose runs disagree may be beyond its group in all of them.
-    let by_nearest = nearest.map(|(run, extra)| fit.distance(run, log, extra, prior));
+    let by_nearest = nearest.map(|(run, extra)| fit.distance(run, own, of_centre + extra, prior));
     by_nearest
         .filter(|far| far.0.abs() > by_median.0.abs())
         .or(Some(by_median))
@@ -36,10 +46,8 @@ fn nearest(runs: &[f64], centre: f64) -> Option<f64> {
     }
 }
 
-/// Whether a mode has a centre that machines can be far from.
+/// Whether a mode has a centre that its machines can be far from.
 pub(super) fn can_tell(mode: &ModeFit) -> bool {
-    mode.machines >= FEWEST
-        && mode
-            .fit
-            .is_some_and(|fit| fit.kept as f64 >= LEAST_BELONGING * fit.n as f64)
+    let belongs = |fit: Robust| fit.kept as f64 >= LEAST_BELONGING * fit.n as f64;
+    mode.machines >= FEWEST && mode.fit.is_some_and(belongs)
 }

@@ -20,7 +20,7 @@ const MOST_ROWS: usize = 3;
 const LONGEST: usize = 80;
 
 /// What is known of `machine` besides its value `i` of `row`.
-pub(super) fn of(machine: usize, row: &Row, i: usize, rows: &[Row], fleet: &Fleet) -> Vec<String> {
+pub(super) fn of_row(machine: usize, row: &Row, i: usize, rows: &[Row], fleet: &Fleet) -> Vec<String> {
     let mut evidence = Vec::new();
     let runs = &row.runs[row.starts[i]..row.starts[i + 1]];
     if row.fits[row.fit_of[i]]
@@ -29,6 +29,14 @@ pub(super) fn of(machine: usize, row: &Row, i: usize, rows: &[Row], fleet: &Flee
     {
         evidence.push("its runs disagree".to_owned());
     }
+    evidence.extend(of_machine(machine, fleet));
+    evidence.extend(other_rows(machine, row, rows));
+    evidence
+}
+
+/// What is known of `machine` besides its values.
+pub(super) fn of_machine(machine: usize, fleet: &Fleet) -> Vec<String> {
+    let mut evidence = Vec::new();
     if let Some(steal) = fleet.machines[machine].steal.filter(|steal| *steal >= LEAST_STEAL) {
         evidence.push(format!("steal {}", number::percent(steal)));
     }
@@ -40,7 +48,6 @@ pub(super) fn of(machine: usize, row: &Row, i: usize, rows: &[Row], fleet: &Flee
         ));
     }
     evidence.extend(warnings(machine, fleet));
-    evidence.extend(other_rows(machine, row, rows));
     evidence
 }
 

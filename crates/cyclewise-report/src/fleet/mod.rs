@@ -1,7 +1,8 @@
 //! Many machines: groups them by what they are, and finds those that are not like their group.
 //!
 //! `columns` gives the figures of records to their machines; `group` finds machines that are alike; `row` describes each column in each
-//! group; `outliers` names the machines that are not like theirs, with their `evidence`; `differences` compares the groups;
+//! group; `outliers` names the machines that are not like theirs, with their `evidence`, also where their rows say it only `together`; `differences`
+//! compares the groups;
 //! `features` joins doctors' reports; `analyse` makes a report of all.
 
 mod analyse;
@@ -17,6 +18,7 @@ mod headline;
 pub mod made_up;
 mod outliers;
 mod row;
+mod together;
 mod words;
 
 pub use analyse::{Settings, analyse, measured};

@@ -1,20 +1,22 @@
 //! Machines that are not like their group, over all machines and headline rows at one false discovery rate.
 //!
-//! A machine is compared with the others of its group (of its mode, where the group has several), in every headline row. The
-//! tail is that of all groups and rows together (of its own row, where that has very many machines), because a group of 20 does not
-//! show its own; and where the groups' spreads are alike, each knows its own better by the others'. Less than [`LEAST_APART`] from
-//! its group's median no machine is named: it makes no difference, and a timer's step may be as large. A group with fewer than [`FEWEST`] machines,
-//! and one of which more than a fifth is far from any centre, cannot reveal outliers: its machines are counted as
-//! untested.
+//! A machine is compared with the others of its group, where that has several modes with the nearest, in every headline row, and in
+//! all of them `together`. The tail is that of all groups and rows together (of its own row, where that has very many machines), because a
+//! group of 20 does not show its own; and where the groups' spreads are alike, each knows its own better by the others'. Less than
+//! [`LEAST_APART`] from its group's median no machine is named: it makes no difference, and a timer's step may be as large. A group with
+//! fewer than [`FEWEST`] machines, and one of which more than a fifth is far from any centre, cannot reveal outliers: its machines are
+//! counted as untested.
 
 use super::columns::Fleet;
 use super::distance::{FEWEST, can_tell, distance};
 use super::evidence;
 use super::row::{ModeFit, Row};
+use super::together::{self, Statement};
 use super::words;
 use crate::number;
-use crate::record::fleet_report::{Distance, Outlier, Search};
+use crate::record::fleet_report::{Distance, Outlier, Search, UnlikeMachine};
 use crate::stats::{self, FAR, NEAR, Prior, Tail};
+use std::collections::BTreeMap;
 
 /// Rows of at least this many machines show their own tails, with two standard errors' certainty of what matters.
 const OWN_TAIL: usize = 10_000;
@@ -33,12 +35,13 @@ const MOST_NAMES: usize = 10;
 
 /// What was found.
 pub(super) struct FoundOutliers {
+    pub unlike: Vec<UnlikeMachine>,
     pub outliers: Vec<Outlier>,
     pub search: Search,
     pub notes: Vec<String>,
 }
 
-/// Tests every machine in every headline row of `rows`, and puts the distances in these.
+/// Tests every machine in every headline row of `rows` and in all of them together, and puts the distances in these.
 pub(super) fn search(rows: &mut [Row], fleet: &Fleet, rate: f64) -> FoundOutliers {
     let mut tested = vec![false; fleet.machines.len()];
     let mut tests: Vec<(usize, usize)> = Vec::new();
@@ -54,10 +57,15 @@ pub(super) fn search(rows: &mut [Row], fleet: &Fleet, rate: f64) -> FoundOutlier
             tested[row.spread.values[i].machine as usize] = true;
             tests.push((place, i));
             // One that makes no difference is a test, and no discovery.
-            p.push(if is_apart(row, i) { distance.p } else { 1.0 });
+            p.push(if row.is_apart(i, LEAST_APART) { distance.p } else { 1.0 });
         }
     }
-    let q = stats::discovery_rates(&p);
+    let statements = together::statements(rows, &far, fleet, |far| {
+        let far: Vec<_> = far.iter().copied().map(Some).collect();
+        let own = distances(&far, &Counts::of(&far));
+        own.into_iter().map(|distance| distance.p).collect()
+    });
+    let q = rates(p, statements.iter().map(|statement| statement.p).collect());
     let mut named = Vec::new();
     for (&(place, i), &q) in tests.iter().zip(&q) {
         rows[place].spread.distances[i].q = q;
@@ -71,10 +79,18 @@ pub(super) fn search(rows: &mut [Row], fleet: &Fleet, rate: f64) -> FoundOutlier
         .map(|&(place, i)| outlier(&rows[place], i, rows, fleet))
         .collect();
     sort(&mut outliers);
+    let q = &q[tests.len()..];
+    let told: Vec<(&Statement, f64)> = statements
+        .iter()
+        .zip(q.iter().copied())
+        .filter(|(_, q)| *q <= rate)
+        .collect();
     FoundOutliers {
+        unlike: unlike(&outliers, &told, rows, fleet),
         outliers,
         search: Search {
             tests: tests.len(),
+            together: statements.len(),
             untested_machines: tested.iter().filter(|tested| !**tested).count(),
             rate,
         },
@@ -82,9 +98,61 @@ pub(super) fn search(rows: &mut [Row], fleet: &Fleet, rate: f64) -> FoundOutlier
     }
 }
 
+/// The share of the false discoveries that machines' statements may have; the other tests are many more, and each has less.
+const OF_STATEMENTS: f64 = 0.2;
+
+/// The least false discovery rate of each test, of rows and then of statements, whose p are weighted so that each kind has its share
+/// (C. R. Genovese, K. Roeder, L. Wasserman, "False discovery control with p-value weighting", Biometrika 93(3), 2006).
+fn rates(mut p: Vec<f64>, statements: Vec<f64>) -> Vec<f64> {
+    if statements.is_empty() {
+        return stats::discovery_rates(&p);
+    }
+    let all = (p.len() + statements.len()) as f64;
+    let weights = [
+        all * (1.0 - OF_STATEMENTS) / p.len() as f64,
+        all * OF_STATEMENTS / statements.len() as f64,
+    ];
+    p.iter_mut().for_each(|p| *p /= weights[0]);
+    p.extend(statements.iter().map(|p| p / weights[1]));
+    stats::discovery_rates(&p)
+}
+
+/// One entry for each machine: those with a row that is far by itself, then those that their rows name together.
+fn unlike(outliers: &[Outlier], told: &[(&Statement, f64)], rows: &[Row], fleet: &Fleet) -> Vec<UnlikeMachine> {
+    let together = |machine: usize| {
+        let (statement, q) = told.iter().find(|(statement, _)| statement.machine == machine)?;
+        Some(statement.told(rows, *q))
+    };
+    let mut unlike: Vec<UnlikeMachine> = outliers
+        .chunk_by(|a, b| a.machine == b.machine)
+        .map(|own| UnlikeMachine {
+            machine: own[0].machine,
+            slower: own[0].unit.more_is_faster() != (own[0].ratio > 1.0),
+            together: together(own[0].machine),
+            sentence: own[0].sentence.clone(),
+        })
+        .collect();
+    let mut others: Vec<_> = told
+        .iter()
+        .filter(|(s, _)| unlike.iter().all(|u| u.machine != s.machine))
+        .collect();
+    others.sort_by(|a, b| b.0.sigmas.total_cmp(&a.0.sigmas));
+    let others: Vec<UnlikeMachine> = others
+        .into_iter()
+        .map(|(statement, q)| UnlikeMachine {
+            machine: statement.machine,
+            slower: statement.slower,
+            together: Some(statement.told(rows, *q)),
+            sentence: statement.sentence(rows, fleet),
+        })
+        .collect();
+    unlike.extend(others);
+    unlike
+}
+
 /// The farthest machine first, with all of its rows.
 fn sort(outliers: &mut [Outlier]) {
-    let mut farthest: std::collections::BTreeMap<usize, f64> = std::collections::BTreeMap::new();
+    let mut farthest: BTreeMap<usize, f64> = BTreeMap::new();
     for outlier in outliers.iter() {
         let sigmas = farthest.entry(outlier.machine).or_default();
         *sigmas = sigmas.max(outlier.sigmas.abs());
@@ -95,12 +163,6 @@ fn sort(outliers: &mut [Outlier]) {
             .then(a.machine.cmp(&b.machine));
         by_machine.then(b.sigmas.abs().total_cmp(&a.sigmas.abs()))
     });
-}
-
-/// Whether a value is so far from the median of its mode that it makes a difference.
-fn is_apart(row: &Row, i: usize) -> bool {
-    let log = row.spread.values[i].value.ln();
-    (log - row.fits[row.fit_of[i]].mode(log).median).abs() >= LEAST_APART.ln_1p()
 }
 
 /// How many standard deviations each value of a headline row is from its group, and their degrees of freedom.
@@ -199,16 +261,20 @@ fn outlier(row: &Row, i: usize, rows: &[Row], fleet: &Fleet) -> Outlier {
     let runs = &row.runs[row.starts[i]..row.starts[i + 1]];
     let group = &row.fits[row.fit_of[i]];
     let mode = group.mode(log);
-    let ratio = (log - mode.median).exp();
+    let ratio = row.ratio(i);
     let spread = mode.fit.map_or(0.0, |fit| fit.sd);
     let is_beyond = |run: &&f64| (*run - mode.median) * far.sigmas.signum() > BEYOND * spread;
     let runs_beyond = runs.iter().filter(is_beyond).count();
-    let evidence = evidence::of(machine, row, i, rows, fleet);
+    let evidence = evidence::of_row(machine, row, i, rows, fleet);
     let name = words::row(&row.spread.experiment, &row.spread.variant);
-    let centre = if group.modes.len() > 1 {
-        "the median of its group's nearest mode"
-    } else {
-        "its group's median"
+    let largest = group.largest();
+    let centre = match group.modes.len() {
+        1 => "its group's median".to_owned(),
+        _ if std::ptr::eq(mode, largest) => "the median of its group's largest mode".to_owned(),
+        _ => format!(
+            "the median of its group's nearest mode, {} times that of the largest,",
+            words::times((log - largest.median).exp())
+        ),
     };
     let mut sentence = format!(
         "{}: {name} {} times {centre}{} in {runs_beyond} of {}",
@@ -241,7 +307,8 @@ fn outlier(row: &Row, i: usize, rows: &[Row], fleet: &Fleet) -> Outlier {
 /// What a reader has to know: groups with several modes, groups without a centre, machines whose runs disagree.
 fn notes(rows: &[Row], fleet: &Fleet) -> Vec<String> {
     let mut modes = Vec::new();
-    let mut unsteady: Vec<(f64, String)> = Vec::new();
+    // Of each machine the row in which it is least steady, and how many there are.
+    let mut unsteady: BTreeMap<u32, (f64, String, usize)> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.spread.headline) {
         let name = words::row(&row.spread.experiment, &row.spread.variant);
         modes.extend((0..row.fits.len()).filter_map(|place| about_modes(&name, row, place, fleet)));
@@ -264,14 +331,23 @@ fn notes(rows: &[Row], fleet: &Fleet) -> Vec<String> {
                 words::times(apart),
                 number::percent(spread.sd()),
             );
-            unsteady.push((apart.ln() / spread.sd(), text));
+            let least = unsteady.entry(value.machine).or_default();
+            least.2 += 1;
+            if apart.ln() / spread.sd() > least.0 {
+                (least.0, least.1) = (apart.ln() / spread.sd(), text);
+            }
         }
     }
+    let mut unsteady: Vec<(f64, String, usize)> = unsteady.into_values().collect();
     unsteady.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let of_machine = |(_, text, rows): (f64, String, usize)| match rows {
+        1 => text,
+        _ => format!("{text}; and in {}", words::counted(rows - 1, "more row")),
+    };
     let mut notes = at_most(modes, "more groups with several modes");
     notes.extend(at_most(
-        unsteady.into_iter().map(|(_, text)| text).collect(),
-        "more rows of unsteady machines",
+        unsteady.into_iter().map(of_machine).collect(),
+        "more unsteady machines",
     ));
     notes
 }
@@ -279,8 +355,8 @@ fn notes(rows: &[Row], fleet: &Fleet) -> Vec<String> {
 fn about_modes(name: &str, row: &Row, place: usize, fleet: &Fleet) -> Option<String> {
     let fit = &row.fits[place];
     let group = &fleet.groups[fit.group].name;
-    let all: usize = fit.modes.iter().map(|mode| mode.machines).sum();
-    let most = fit.modes.iter().max_by_key(|mode| mode.machines)?;
+    let all = row.fit_of.iter().filter(|of| **of == place).count();
+    let most = fit.largest();
     let minor: Vec<&ModeFit> = fit.modes.iter().filter(|mode| !std::ptr::eq(*mode, most)).collect();
     if let [minor] = minor[..]
         && 4 * minor.machines < all
@@ -325,9 +401,7 @@ fn about_modes(name: &str, row: &Row, place: usize, fleet: &Fleet) -> Option<Str
 
 /// The names of the first machines of a mode.
 fn members(row: &Row, place: usize, mode: &ModeFit, fleet: &Fleet) -> String {
-    let is_of = |i: &usize| {
-        row.fit_of[*i] == place && std::ptr::eq(row.fits[place].mode(row.spread.values[*i].value.ln()), mode)
-    };
+    let is_of = |i: &usize| row.fit_of[*i] == place && mode.has(row.spread.values[*i].value.ln());
     let first = (0..row.spread.values.len()).filter(is_of).take(MOST_NAMES);
     let first: Vec<&str> = first
         .map(|i| fleet.machines[row.spread.values[i].machine as usize].name.as_str())

@@ -1,6 +1,7 @@
 //! One row over the fleet: what each group's machines have, how far they spread, and where that comes from.
 
 use super::columns::Fleet;
+use super::distance::FEWEST;
 use super::figures::Column;
 use crate::record::fleet_report::{GroupSpread, MachineValue, RowSpread};
 use crate::stats::{self, LEAST_SHARE, Machines, Robust, RunSpread};
@@ -22,6 +23,23 @@ pub(super) struct Row {
     pub starts: Vec<usize>,
 }
 
+impl Row {
+    /// A value over the median of its group's nearest mode.
+    pub(super) fn ratio(&self, i: usize) -> f64 {
+        self.apart(i).exp()
+    }
+
+    /// Whether a value is at least this share from the median of its mode.
+    pub(super) fn is_apart(&self, i: usize, least: f64) -> bool {
+        self.apart(i).abs() >= least.ln_1p()
+    }
+
+    fn apart(&self, i: usize) -> f64 {
+        let log = self.spread.values[i].value.ln();
+        log - self.fits[self.fit_of[i]].mode(log).median
+    }
+}
+
 /// One group's machines as a distribution.
 pub(super) struct GroupFit {
     pub group: usize,
@@ -33,19 +51,41 @@ pub(super) struct GroupFit {
 
 /// One mode of a group.
 pub(super) struct ModeFit {
-    /// Logarithms above this and up to the next mode's belong to it.
-    pub above: f64,
+    /// The logarithms of the least and the greatest of its machines.
+    between: [f64; 2],
     /// The logarithm of its median.
     pub median: f64,
     pub machines: usize,
+    /// Its centre and spread; of a minor mode of few machines the spread is that of the largest mode.
     pub fit: Option<Robust>,
+    /// Whether the spread is that of the largest mode.
+    pub is_borrowed: bool,
+}
+
+impl ModeFit {
+    /// Whether a logarithm of the group is one of this mode's.
+    pub(super) fn has(&self, log: f64) -> bool {
+        (self.between[0]..=self.between[1]).contains(&log) && self.fit.is_none_or(|fit| fit.keeps(log))
+    }
+
+    /// How far a logarithm is from its median, in its spreads.
+    fn apart(&self, log: f64) -> f64 {
+        self.fit.map_or(f64::INFINITY, |fit| (log - self.median).abs() / fit.sd)
+    }
 }
 
 impl GroupFit {
-    /// The mode that a logarithm belongs to.
+    /// The mode that a logarithm belongs to, else the nearest.
     pub(super) fn mode(&self, log: f64) -> &ModeFit {
-        let place = self.modes.iter().rposition(|mode| log > mode.above);
-        &self.modes[place.unwrap_or(0)]
+        let nearest = || self.modes.iter().min_by(|a, b| a.apart(log).total_cmp(&b.apart(log)));
+        let own = self.modes.iter().find(|mode| mode.has(log));
+        own.or_else(nearest).unwrap_or(&self.modes[0])
+    }
+
+    /// The mode of most machines.
+    pub(super) fn largest(&self) -> &ModeFit {
+        let largest = self.modes.iter().rev().max_by_key(|mode| mode.machines);
+        largest.unwrap_or(&self.modes[0])
     }
 }
 
@@ -132,33 +172,59 @@ fn range(values: &[MachineValue]) -> [f64; 2] {
     }
 }
 
-/// The modes of a group's logarithms.
+/// The modes of a group's logarithms. A machine that is beyond a minor mode is in none.
 fn modes(sorted: &[f64]) -> Vec<ModeFit> {
     let middle = median(sorted);
     let shares: Vec<f64> = sorted.iter().map(|log| (log - middle).exp()).collect();
-    let mut above = vec![f64::NEG_INFINITY];
-    above.extend(stats::cuts(&shares, LEAST_SHARE).iter().map(|cut| cut.ln() + middle));
-    if above.len() == 1 {
-        above.extend(stats::minor_cut(sorted, RESOLUTION));
-    }
-    let ends = above
+    let cuts = stats::cuts(&shares, LEAST_SHARE);
+    let ends = cuts
         .iter()
-        .skip(1)
-        .map(|end| sorted.partition_point(|log| log <= end))
+        .map(|cut| sorted.partition_point(|log| *log <= cut.ln() + middle))
         .chain([sorted.len()]);
     let mut start = 0;
-    ends.zip(&above)
-        .map(|(end, above)| {
-            let part = &sorted[start..end];
-            start = end;
-            ModeFit {
-                above: *above,
-                median: median(part),
-                machines: part.len(),
-                fit: Robust::of(part, RESOLUTION),
+    let mut parts = Vec::new();
+    for end in ends {
+        let part = start..end;
+        match stats::minor_mode(&sorted[part.clone()], RESOLUTION) {
+            None => parts.push(part),
+            Some(minor) => {
+                let minor = start + minor.start..start + minor.end;
+                // The others are on the side of more machines.
+                if minor.start - start > end - minor.end {
+                    parts.extend([start..minor.start, minor]);
+                } else {
+                    parts.extend([minor.clone(), minor.end..end]);
+                }
             }
-        })
-        .collect()
+        }
+        start = end;
+    }
+    let is_one = parts.len() == 1;
+    let mut modes: Vec<ModeFit> = parts.into_iter().map(|part| mode(&sorted[part], is_one)).collect();
+    let largest = modes.iter().max_by_key(|mode| mode.machines).and_then(|mode| mode.fit);
+    for mode in modes.iter_mut().filter(|mode| mode.machines < FEWEST) {
+        if let Some(fit) = largest.filter(|fit| fit.n >= FEWEST) {
+            mode.fit = Some(fit.around(mode.median));
+            mode.is_borrowed = true;
+        }
+    }
+    modes
+}
+
+/// A mode of these; of several modes, those far from it are in none, if they are at most a third.
+fn mode(part: &[f64], is_one: bool) -> ModeFit {
+    let fit = Robust::of(part, RESOLUTION).filter(|fit| !is_one && 3 * fit.kept >= 2 * fit.n);
+    let belongs = |log: &f64| fit.is_none_or(|fit| fit.keeps(*log));
+    let start = part.iter().position(belongs).unwrap_or(0);
+    let end = part.iter().rposition(belongs).unwrap_or(part.len() - 1);
+    let members = &part[start..=end];
+    ModeFit {
+        between: [part[start], part[end]],
+        median: median(members),
+        machines: members.len(),
+        fit: Robust::of(members, RESOLUTION),
+        is_borrowed: false,
+    }
 }
 
 /// One group's part of a row's strip.

@@ -137,7 +137,7 @@ fn failed(e: csv::Error) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::export::made_up_fleet;
+    use crate::fleet::made_up::outputs;
     use crate::record::Unit;
 
     fn lines(report: &FleetReport) -> Vec<Vec<String>> {
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn every_row_of_every_machine_has_a_line_with_the_analysed_value() {
-        let report = made_up_fleet::report(60);
+        let report = outputs::report(60);
         let all = lines(&report);
         assert_eq!(all.len(), 1 + 60 * report.rows.len());
         assert_eq!(all[0][..HEADER.len()], HEADER);
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn an_outlier_in_one_unit_is_none_in_another() {
-        let mut report = made_up_fleet::report(60);
+        let mut report = outputs::report(60);
         let mut other = report.rows[0].clone();
         other.unit = Unit::OpsPerSecond;
         report.rows.push(other);
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_long_fact_is_no_column() {
-        let mut report = made_up_fleet::report(60);
+        let mut report = outputs::report(60);
         report.groups[1].facts[1].1 = "x".repeat(MOST_LETTERS);
         assert_eq!(lines(&report)[0][HEADER.len()], "fact_cpu");
         report.groups[1].facts[1].1.push('x');
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_empty_and_names_are_quoted() {
-        let all = lines(&made_up_fleet::report(60));
+        let all = lines(&outputs::report(60));
         assert!(all.iter().all(|l| l.len() == all[0].len()));
         assert_eq!(all[1 + 5][8], "", "a bound that is not known");
         assert_eq!(
@@ -226,7 +226,7 @@ mod tests {
                 Ok(())
             }
         }
-        let full = fleet(&made_up_fleet::report(60), &mut Full).unwrap_err();
+        let full = fleet(&outputs::report(60), &mut Full).unwrap_err();
         assert_eq!(full.kind(), io::ErrorKind::StorageFull);
         assert_eq!(lines(&FleetReport::default()).len(), 1);
     }

@@ -177,6 +177,14 @@ impl Exposition<'_> {
         for (i, node) in names.iter().enumerate() {
             self.sample(name, &[("node", node), ("group", group(i))], outliers[i] as f64)?;
         }
+        let name = "cyclewise_machine_unlike";
+        let help = "1 where the machine is not like its group, in a row or in all of them together.";
+        self.family(name, "", help)?;
+        for (i, node) in names.iter().enumerate() {
+            let is_unlike = report.unlike.iter().any(|unlike| unlike.machine == i);
+            let value = f64::from(u8::from(is_unlike));
+            self.sample(name, &[("node", node), ("group", group(i))], value)?;
+        }
         let name = "cyclewise_machine_runs";
         self.family(name, "", "Runs in all records of the machine.")?;
         for (i, node) in names.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! The text against a strict parser of OpenMetrics 1.0, written from its ABNF and the rules of its "Text format".
 
 use super::*;
-use crate::export::made_up_fleet;
+use crate::fleet::made_up::outputs;
 use std::collections::HashSet;
 
 /// A sample: its name, its labels, its value.
@@ -121,7 +121,7 @@ fn text(report: &FleetReport) -> String {
 
 #[test]
 fn it_follows_the_specification_and_has_every_machine() {
-    let report = made_up_fleet::report(60);
+    let report = outputs::report(60);
     let samples = parse(&text(&report)).unwrap();
     let of = |name: &str| samples.iter().filter(|s| s.0 == name).collect::<Vec<_>>();
     // Two headline rows are in ns/op; a row that is no headline is not there.
@@ -159,7 +159,7 @@ fn it_follows_the_specification_and_has_every_machine() {
 
 #[test]
 fn a_variant_in_two_units_has_samples_of_each() {
-    let mut report = made_up_fleet::report(60);
+    let mut report = outputs::report(60);
     let (mut row, mut outlier) = (report.rows[0].clone(), report.outliers[0].clone());
     (row.unit, outlier.unit) = (Unit::OpsPerSecond, Unit::OpsPerSecond);
     report.rows.push(row);
@@ -171,7 +171,7 @@ fn a_variant_in_two_units_has_samples_of_each() {
 
 #[test]
 fn names_are_escaped_and_come_back() {
-    let report = made_up_fleet::report(60);
+    let report = outputs::report(60);
     let text = text(&report);
     let nodes: HashSet<String> = parse(&text)
         .unwrap()
@@ -187,7 +187,7 @@ fn names_are_escaped_and_come_back() {
 
 #[test]
 fn machines_of_one_name_stay_apart() {
-    let mut report = made_up_fleet::report(60);
+    let mut report = outputs::report(60);
     report.machines[4].name = report.machines[5].name.clone();
     report.machines[7].name = "a\rb".to_owned();
     parse(&text(&report)).unwrap();

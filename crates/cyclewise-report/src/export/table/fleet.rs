@@ -94,15 +94,15 @@ fn spreads(report: &FleetReport, look: Look) -> String {
 
 fn outliers(report: &FleetReport, look: Look) -> String {
     let mut out = format!("\n{BOLD}Outliers{BOLD:#}\n{}\n", wrapped(&searched(report), look, 0, 2));
-    for outlier in report.outliers.iter().take(MOST_LINES) {
-        let line = wrapped(&one_line(&outlier.sentence), look, 2, 4);
-        let (style, sign) = match outlier.unit.more_is_faster() == (outlier.ratio > 1.0) {
-            true => (green(), "▲"),
-            false => (red(), "▼"),
+    for machine in report.unlike.iter().take(MOST_LINES) {
+        let line = wrapped(&one_line(&machine.sentence), look, 2, 4);
+        let (style, sign) = match machine.slower {
+            true => (red(), "▼"),
+            false => (green(), "▲"),
         };
         let _ = writeln!(out, "{style}{sign}{style:#} {line}");
     }
-    out.push_str(&more(report.outliers.len().saturating_sub(MOST_LINES), "outliers"));
+    out.push_str(&more(report.unlike.len().saturating_sub(MOST_LINES), "outliers"));
     out
 }
 
@@ -177,8 +177,8 @@ fn more(n: usize, what: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::export::made_up_fleet;
     use crate::export::table::grid::shown_width;
+    use crate::fleet::made_up::outputs;
 
     fn plain(report: &FleetReport, columns: u16) -> String {
         let text = fleet(report, Look::new(Some(columns), false));
@@ -187,15 +187,15 @@ mod tests {
 
     #[test]
     fn the_table_as_people_read_it() {
-        insta::assert_snapshot!("fleet_at_100", plain(&made_up_fleet::report(60), 100));
-        insta::assert_snapshot!("fleet_at_60", plain(&made_up_fleet::report(60), 60));
+        insta::assert_snapshot!("fleet_at_100", plain(&outputs::report(60), 100));
+        insta::assert_snapshot!("fleet_at_60", plain(&outputs::report(60), 60));
     }
 
     #[test]
     fn no_line_is_longer_than_the_terminal_and_long_lists_are_cut() {
-        let mut report = made_up_fleet::report(60);
+        let mut report = outputs::report(60);
         report.problems = vec![report.problems[0].clone(); 1000];
-        report.outliers = vec![report.outliers[0].clone(); 50];
+        report.unlike = vec![report.unlike[0].clone(); 50];
         report.groups = vec![report.groups[0].clone(); 500];
         for columns in [60, 80, 100] {
             let text = plain(&report, columns);
@@ -209,21 +209,21 @@ mod tests {
 
     #[test]
     fn a_faster_outlier_has_the_sign_of_what_is_faster() {
-        let mut report = made_up_fleet::report(60);
-        let mut fast = report.outliers[0].clone();
-        fast.ratio = 0.5;
-        report.outliers.push(fast);
+        let mut report = outputs::report(60);
+        let mut fast = report.unlike[0].clone();
+        fast.slower = false;
+        report.unlike.push(fast);
         let text = plain(&report, 100);
         assert_eq!((text.matches('▲').count(), text.matches('▼').count()), (1, 1), "{text}");
     }
 
     #[test]
     fn text_from_files_does_not_control_the_terminal() {
-        let mut report = made_up_fleet::report(60);
+        let mut report = outputs::report(60);
         let evil = "a\u{1b}[2Jb\nc\u{7}".to_owned();
         report.problems[0].why.clone_from(&evil);
         report.problems[0].name.clone_from(&evil);
-        report.outliers[0].sentence.clone_from(&evil);
+        report.unlike[0].sentence.clone_from(&evil);
         report.pairs[0].sentence.clone_from(&evil);
         report.notes.push(evil.clone());
         report.groups[0].label.clone_from(&evil);
@@ -242,14 +242,14 @@ mod tests {
     #[test]
     fn one_machine_and_none_have_a_table() {
         for report in [FleetReport::default(), {
-            let mut one = made_up_fleet::report(60);
+            let mut one = outputs::report(60);
             one.machines.truncate(1);
             one.groups.truncate(1);
             one.rows.iter_mut().for_each(|r| {
                 r.groups.truncate(1);
                 r.components = None;
             });
-            one.outliers.clear();
+            one.unlike.clear();
             one.search.tests = 0;
             one
         }] {

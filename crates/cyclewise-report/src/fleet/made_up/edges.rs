@@ -160,7 +160,7 @@ fn no_two_machines_are_shown_by_one_name() {
 
 #[test]
 fn machines_with_the_same_figure_have_no_outliers_and_a_tick_is_none() {
-    let same = |_: usize, machine: usize, _: usize, runs: &mut [f64]| {
+    let same = |_: usize, machine: usize, _: usize, runs: &mut Vec<f64>| {
         runs.fill(3.0 + if machine == 3 { 2e-4 } else { 0.0 });
     };
     let report = report(Made { rows: 1, ..MADE }.members(same));

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn a_planted_machine_is_named_with_its_evidence_and_groups_are_told_apart() {
     let made = Made { machines: 40, ..MADE };
-    let slow = |group: usize, machine: usize, row: usize, runs: &mut [f64]| {
+    let slow = |group: usize, machine: usize, row: usize, runs: &mut Vec<f64>| {
         if (group, machine) == (1, 17) && row == 0 {
             runs.iter_mut().for_each(|run| *run += 1.9_f64.ln());
         }
@@ -82,7 +82,7 @@ fn a_difference_between_groups_is_a_sentence() {
         between_groups: 0.0,
         ..MADE
     };
-    let slower = |group: usize, _: usize, row: usize, runs: &mut [f64]| {
+    let slower = |group: usize, _: usize, row: usize, runs: &mut Vec<f64>| {
         if (group, row) == (1, 1) {
             runs.iter_mut().for_each(|run| *run += 0.2);
         }

@@ -78,7 +78,8 @@ fn ordinary_machines_of_one_wide_small_group_are_not_named() {
 fn a_small_step_of_equal_figures_is_no_outlier_and_a_large_one_is() {
     let step = |machine: usize, of: usize, log: f64| if machine.is_multiple_of(of) { log } else { 0.0 };
     let made = |of: usize, log: f64| {
-        let steps = move |_: usize, machine: usize, _: usize, runs: &mut [f64]| runs.fill(3.0 + step(machine, of, log));
+        let steps =
+            move |_: usize, machine: usize, _: usize, runs: &mut Vec<f64>| runs.fill(3.0 + step(machine, of, log));
         let made = Made {
             groups: 1,
             machines: 300,
@@ -94,7 +95,7 @@ fn a_small_step_of_equal_figures_is_no_outlier_and_a_large_one_is() {
 
 #[test]
 fn a_machine_slow_in_every_run_is_named_though_its_runs_disagree() {
-    let slow = |_: usize, machine: usize, _: usize, runs: &mut [f64]| {
+    let slow = |_: usize, machine: usize, _: usize, runs: &mut Vec<f64>| {
         if machine == 5 {
             let at = |times: f64| 3.0 + times.ln();
             runs.copy_from_slice(&[at(1.5), at(1.9), at(2.6)]);
@@ -134,7 +135,7 @@ fn ordinary_machines_of_a_few_are_not_called_unsteady() {
 
 /// Notes about machines that lie together, where every `of`-th is at `times` the others, and the names of outliers.
 fn together(groups: usize, machines: usize, of: usize, times: f64) -> (Vec<String>, usize) {
-    let slow = move |_: usize, machine: usize, _: usize, runs: &mut [f64]| {
+    let slow = move |_: usize, machine: usize, _: usize, runs: &mut Vec<f64>| {
         if machine.is_multiple_of(of) {
             runs.iter_mut().for_each(|run| *run += times.ln());
         }

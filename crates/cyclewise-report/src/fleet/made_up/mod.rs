@@ -1,11 +1,14 @@
 //! Made-up fleets, in which it is known what should be found, and the tests of the analysis on them.
 
+pub mod cases;
 #[cfg(test)]
 mod edges;
 #[cfg(test)]
 mod found;
 #[cfg(test)]
 mod heavy;
+#[cfg(test)]
+pub(crate) mod outputs;
 #[cfg(test)]
 mod rates;
 #[cfg(test)]
@@ -89,7 +92,7 @@ impl Made {
     }
 
     /// The records. `bend` may change a machine's runs of a row, which are logarithms; it is given the group, the machine and the row.
-    pub fn members(&self, bend: impl Fn(usize, usize, usize, &mut [f64])) -> Vec<Member> {
+    pub fn members(&self, bend: impl Fn(usize, usize, usize, &mut Vec<f64>)) -> Vec<Member> {
         let mut s = Source::new(self.seed);
         let names: Vec<_> = (0..self.rows).map(names).collect();
         let mut members = Vec::with_capacity(self.groups * self.machines);
@@ -105,8 +108,9 @@ impl Made {
                     bend(group, machine, row, &mut runs);
                     made_row(&names[row], &runs)
                 });
-                let rows = rows.collect();
-                members.push(member(&node(group, machine), group, self.runs, rows));
+                let rows: Vec<Row> = rows.collect();
+                let runs = rows.first().map_or(self.runs, |row| row.runs.len().max(1));
+                members.push(member(&node(group, machine), group, runs, rows));
             }
         }
         members
@@ -130,7 +134,7 @@ impl Made {
 }
 
 /// Bends a fleet so that each planted machine is at exactly `sigmas` of its group in one row, whatever it was made as.
-pub fn planted(made: Made, sigmas: f64) -> impl Fn(usize, usize, usize, &mut [f64]) {
+pub fn planted(made: Made, sigmas: f64) -> impl Fn(usize, usize, usize, &mut Vec<f64>) {
     let levels = made.levels();
     move |group, machine, row, runs| {
         if made.planted_of(group) == Some(machine) && row == group {
@@ -185,6 +189,15 @@ fn report(members: Vec<Member>) -> FleetReport {
     analyse(members, &[], Vec::new(), &settings()).unwrap()
 }
 
+/// How many fleets a rate is taken over: more where CYCLEWISE_LONG is set, as CI does.
+#[cfg(test)]
+fn fleets(short: u64, long: u64) -> u64 {
+    match std::env::var_os("CYCLEWISE_LONG") {
+        Some(_) => long,
+        None => short,
+    }
+}
+
 /// Nothing is changed.
 #[cfg(test)]
-fn as_made(_: usize, _: usize, _: usize, _: &mut [f64]) {}
+fn as_made(_: usize, _: usize, _: usize, _: &mut Vec<f64>) {}

@@ -13,16 +13,8 @@ const LARGE: Made = Made {
     ..MADE
 };
 
-/// How many fleets a rate is taken over: more where CYCLEWISE_LONG is set, as CI does.
-fn fleets(short: u64, long: u64) -> u64 {
-    match std::env::var_os("CYCLEWISE_LONG") {
-        Some(_) => long,
-        None => short,
-    }
-}
-
 /// Puts machine `machine` of group 0 at exactly `sigmas` of its group in row `row`, whatever it was made as.
-fn at(made: Made, sigmas: f64, machine: usize, row: usize) -> impl Fn(usize, usize, usize, &mut [f64]) {
+fn at(made: Made, sigmas: f64, machine: usize, row: usize) -> impl Fn(usize, usize, usize, &mut Vec<f64>) {
     let levels = made.levels();
     move |group, m, r, runs| {
         if (group, m, r) == (0, machine, row) {

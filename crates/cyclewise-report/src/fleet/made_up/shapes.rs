@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_group_of_two_modes_has_no_outliers_and_is_noted() {
-    let two = |_: usize, machine: usize, row: usize, runs: &mut [f64]| {
+    let two = |_: usize, machine: usize, row: usize, runs: &mut Vec<f64>| {
         if row == 0 && machine.is_multiple_of(4) {
             runs.iter_mut().for_each(|run| *run += 0.5);
         }
@@ -27,7 +27,7 @@ fn a_group_of_two_modes_has_no_outliers_and_is_noted() {
 #[test]
 fn a_group_without_a_centre_names_nobody() {
     // Too few for modes to be told apart, and a third is elsewhere.
-    let third = |_: usize, machine: usize, _: usize, runs: &mut [f64]| {
+    let third = |_: usize, machine: usize, _: usize, runs: &mut Vec<f64>| {
         if machine.is_multiple_of(3) {
             runs.iter_mut().for_each(|run| *run += 1.0 + machine as f64 * 0.1);
         }
@@ -50,9 +50,9 @@ fn a_group_without_a_centre_names_nobody() {
 
 #[test]
 fn a_machine_whose_runs_disagree_is_unsteady_and_not_slow() {
-    let unsteady = |_: usize, machine: usize, _: usize, runs: &mut [f64]| {
+    let unsteady = |_: usize, machine: usize, _: usize, runs: &mut Vec<f64>| {
         if machine == 5 {
-            runs.copy_from_slice(&[runs[0], runs[0] + 0.3, runs[0] + 0.9]);
+            *runs = vec![runs[0], runs[0] + 0.3, runs[0] + 0.9];
         }
     };
     let made = Made {
@@ -110,7 +110,7 @@ fn twin_without_a_rate_held_over_all_tests_names_one_machine_in_twenty() {
 
 #[test]
 fn machines_of_a_group_with_more_spread_are_not_taken_for_outliers() {
-    let wide = |group: usize, _: usize, _: usize, runs: &mut [f64]| {
+    let wide = |group: usize, _: usize, _: usize, runs: &mut Vec<f64>| {
         if group == 0 {
             runs.iter_mut().for_each(|run| *run = 3.0 + (*run - 3.0) * 10.0);
         }

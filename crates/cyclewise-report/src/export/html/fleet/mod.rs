@@ -42,6 +42,9 @@ pub(super) struct FleetPage {
     series: usize,
     answer: Vec<String>,
     searched: String,
+    /// A sentence each.
+    unlike: Vec<String>,
+    unlike_more: String,
     outliers: Option<Table>,
     outliers_more: String,
     differences: Vec<String>,
@@ -78,6 +81,13 @@ impl FleetPage {
             series: SERIES,
             answer: answer(report),
             searched: capitalized(&searched(report)),
+            unlike: report
+                .unlike
+                .iter()
+                .take(MOST_OUTLIERS)
+                .map(|u| short(&u.sentence))
+                .collect(),
+            unlike_more: beyond(report.unlike.len(), MOST_OUTLIERS, "JSON"),
             outliers: (!report.outliers.is_empty()).then(|| outliers(report)),
             outliers_more: beyond(report.outliers.len(), MOST_OUTLIERS, "JSON"),
             differences: sentences.iter().take(MOST_DIFFERENCES).map(|s| short(s)).collect(),
@@ -121,10 +131,9 @@ fn capitalized(text: &str) -> String {
     first.unwrap_or_default() + chars.as_str()
 }
 
-/// What the report answers, in a few lines.
+/// What the report answers besides the outliers, which follow, in a few lines.
 fn answer(report: &FleetReport) -> Vec<String> {
     let mut lines = vec![measured(report)];
-    lines.extend(report.outliers.iter().take(3).map(|o| short(&o.sentence)));
     lines.extend(differences(report).take(2).map(short));
     let lacking: Vec<String> = report
         .features
@@ -140,7 +149,7 @@ fn answer(report: &FleetReport) -> Vec<String> {
 }
 
 fn outliers(report: &FleetReport) -> Table {
-    let mut table = Table::new("Rows of machines that are not like their group, with the evidence");
+    let mut table = Table::new("Rows of machines that are far from their group by themselves");
     table.words("Machine");
     table.words("Row");
     table.numbers("Value", "");
@@ -148,26 +157,18 @@ fn outliers(report: &FleetReport) -> Table {
     table.numbers("Away", "standard deviations");
     table.numbers("q", "");
     table.words("Runs beyond");
-    table.words("Evidence");
     for o in report.outliers.iter().take(MOST_OUTLIERS) {
         let machine = report.machines.get(o.machine);
-        let row = report
-            .rows
-            .iter()
-            .find(|r| r.experiment == o.experiment && r.variant == o.variant);
-        let unit = row.map_or("", |r| r.unit.as_str());
         let group = machine.and_then(|m| report.groups.get(m.group));
         let group = group.map_or_else(String::new, |g| format!("group {}", g.name));
-        let evidence: Vec<String> = o.evidence.iter().map(|e| short(e)).collect();
         table.rows.push(vec![
             words(machine.map_or_else(String::new, |m| short(&m.name))).with_detail(group),
             words(short(&o.variant)).with_detail(short(&o.experiment)),
-            number(significant(o.value, 3)).with_detail(unit),
+            number(significant(o.value, 3)).with_detail(o.unit.as_str()),
             number(significant(o.ratio, 3)),
             number(significant(o.sigmas, 2)),
             number(p_value(o.q)),
             words(format!("{} of {}", count(o.runs_beyond), count(o.runs))),
-            words(evidence.join("; ")),
         ]);
     }
     table

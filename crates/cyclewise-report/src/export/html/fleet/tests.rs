@@ -1,7 +1,7 @@
 //! The page: what it says, what it must not hold, and its size.
 
 use crate::export::html::render_fleet;
-use crate::export::made_up_fleet;
+use crate::fleet::made_up::outputs;
 use crate::record::fleet_report::FleetReport;
 
 fn page(report: &FleetReport) -> String {
@@ -10,7 +10,7 @@ fn page(report: &FleetReport) -> String {
 
 #[test]
 fn it_has_every_part_of_the_report() {
-    let page = page(&made_up_fleet::report(60));
+    let page = page(&outputs::report(60));
     for part in [
         "60 machines in 3 groups",
         "steal 11 %",
@@ -27,20 +27,21 @@ fn it_has_every_part_of_the_report() {
     // A row that is no headline is in the CSV only; the outlier's evidence may name it.
     assert!(!page.contains("<h2>lock-add32</h2>"));
     // The twin: without an outlier, nothing says that there is one.
-    let mut well = made_up_fleet::report(60);
+    let mut well = outputs::report(60);
     well.outliers.clear();
+    well.unlike.clear();
     let well = self::page(&well);
     assert!(well.contains("No outlier in 236 tests") && !well.contains("steal 11 %"));
 }
 
 #[test]
 fn it_loads_nothing_and_text_from_records_is_escaped() {
-    let mut report = made_up_fleet::report(60);
+    let mut report = outputs::report(60);
     let evil = "<script>alert(1)</script>".to_owned();
     report.groups[0].label.clone_from(&evil);
     report.groups[0].facts[1].1.clone_from(&evil);
     report.machines[3].name.clone_from(&evil);
-    report.outliers[0].evidence.push(evil.clone());
+    report.unlike[0].sentence.clone_from(&evil);
     report.rows[0].variant.clone_from(&evil);
     report.problems[0].why.clone_from(&evil);
     let page = page(&report);
@@ -59,7 +60,7 @@ const MOST_BYTES: usize = 3_000_000;
 
 #[test]
 fn the_page_of_a_large_fleet_with_everything_in_it_is_bounded() {
-    let mut report = made_up_fleet::report(400);
+    let mut report = outputs::report(400);
     let of_last = report.rows[0].groups[1].clone();
     for i in 3..300 {
         let mut group = report.groups[1].clone();
@@ -75,6 +76,7 @@ fn the_page_of_a_large_fleet_with_everything_in_it_is_bounded() {
     }
     report.rows = std::iter::repeat_with(|| report.rows[0].clone()).take(25).collect();
     report.outliers = vec![report.outliers[0].clone(); 5000];
+    report.unlike = vec![report.unlike[0].clone(); 5000];
     report.problems = vec![report.problems[0].clone(); 20_000];
     report.pairs = vec![report.pairs[0].clone(); 5000];
     let large = page(&report);
@@ -90,10 +92,11 @@ fn the_page_of_a_large_fleet_with_everything_in_it_is_bounded() {
 
 #[test]
 fn one_machine_and_none_have_a_page() {
-    let mut one = made_up_fleet::report(60);
+    let mut one = outputs::report(60);
     one.machines.truncate(1);
     one.groups.truncate(1);
     one.outliers.clear();
+    one.unlike.clear();
     one.pairs.clear();
     for row in &mut one.rows {
         row.groups.truncate(1);
@@ -115,7 +118,7 @@ fn write_the_page() {
     for machines in [60, 20_000] {
         std::fs::write(
             dir.join(format!("fleet-{machines}.html")),
-            page(&made_up_fleet::report(machines)),
+            page(&outputs::report(machines)),
         )
         .unwrap();
     }

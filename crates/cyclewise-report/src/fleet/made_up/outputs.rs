@@ -1,10 +1,10 @@
-//! A made-up fleet for the tests of outputs: three groups, one of them too small to test, an outlier, and text that must be
+//! A made-up report for the tests of outputs: three groups, one of them too small to test, an outlier, and text that must be
 //! escaped.
 
 use crate::record::fleet::{Problem, ProblemKind};
 use crate::record::fleet_report::{
     Component, Components, Difference, Distance, Feature, FleetReport, Group, GroupSpread, MachineHead, MachineValue,
-    Outlier, Pair, RowSpread, SCHEMA, Search,
+    Outlier, Pair, RowSpread, SCHEMA, Search, UnlikeMachine,
 };
 use crate::record::{Tool, Unit};
 
@@ -12,7 +12,7 @@ use crate::record::{Tool, Unit};
 const BINS: usize = 40;
 
 /// The report of `machines` machines: six of ten in group A, the rest in B, and the last one alone in C.
-pub(super) fn report(machines: usize) -> FleetReport {
+pub(crate) fn report(machines: usize) -> FleetReport {
     let group_of = |m: usize| match m {
         _ if m + 1 == machines => 2,
         _ if m % 10 < 6 => 0,
@@ -61,9 +61,16 @@ pub(super) fn report(machines: usize) -> FleetReport {
             group("C", 1, "Intel Xeon 8481C", "0x2b0005c0", "6.6.30"),
         ],
         rows,
+        unlike: vec![UnlikeMachine {
+            machine: 3,
+            slower: true,
+            together: None,
+            sentence: outlier().sentence,
+        }],
         outliers: vec![outlier()],
         search: Search {
             tests: 4 * (machines - 1),
+            together: machines - 1,
             untested_machines: 1,
             rate: 0.05,
         },
