@@ -194,14 +194,17 @@ fn the_headers_of_c_may_be_included_with_cs_linkage() {
 /// Headers that need nothing of a C library.
 const FREESTANDING: [&str; 2] = ["atomic.h", "key.h"];
 
-/// By GCC as C and by clang as C++; the long form has both by both.
+/// One mode by GCC as C, the next by clang as C++; the long form has all by both, as both languages.
 #[test]
 fn the_headers_compile_in_every_mode() {
     let of_short = |c: &Compiler| c.is_clang == c.is_cxx;
     let compilers: Vec<_> = compilers().into_iter().filter(|c| is_long() || of_short(c)).collect();
     each_of(&compilers, |compiler| {
         let folder = folder(&format!("modes-{}", compiler.name));
-        for mode in MODES {
+        for (number, mode) in MODES.iter().enumerate() {
+            if !is_long() && compiler.is_clang != (number % 2 == 1) && compilers.len() > 1 {
+                continue;
+            }
             if !cfg!(target_arch = "x86_64") && mode.iter().any(|m| m.starts_with("-m") || m.starts_with("-fcf")) {
                 continue;
             }

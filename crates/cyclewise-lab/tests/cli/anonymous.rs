@@ -45,7 +45,11 @@ fn is_only_digits(document: &str, name: &str) -> bool {
 /// A record of `run`, and its text.
 fn run(folder: &Folder, args: &[&str]) -> (Record, String) {
     let path = folder.name("record.json");
-    let args = [&["run", "null-syscall", "--quick", "--json", &path], args].concat();
+    let args = [
+        &["run", "null-syscall", "--quick", "--time", "0.3", "--json", &path],
+        args,
+    ]
+    .concat();
     let output = in_a_job(&args);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let text = std::fs::read_to_string(&path).unwrap();

@@ -83,7 +83,7 @@ fn beyond_a_limit_the_old_document_stays() {
 fn a_name_that_run_took_is_given_back_where_nothing_can_be_written() {
     let folder = Folder::new();
     let program = env!("CARGO_BIN_EXE_cyclewise");
-    let line = format!("ulimit -f 1 && exec '{program}' run null-syscall --quick");
+    let line = format!("ulimit -f 1 && exec '{program}' run null-syscall --quick --time 0.3");
     let mut shell = Command::new("sh");
     let output = shell.args(["-c", &line]).current_dir(folder.path("")).output().unwrap();
     let said = stderr(&output);

@@ -32,7 +32,7 @@ fn measurement(command: &mut Command) -> Option<Output> {
 
 fn run_null_syscall() -> Command {
     let mut command = command(&[]);
-    command.args(["run", "null-syscall", "--quick"]);
+    command.args(["run", "null-syscall", "--quick", "--time", "0.3"]);
     command
 }
 
@@ -217,6 +217,8 @@ fn several_processes_are_one_record_with_the_figures_of_each() {
             "run",
             "null-syscall",
             "--quick",
+            "--time",
+            "0.3",
             "--runs",
             "2",
             "--seed",
@@ -263,7 +265,7 @@ fn the_processes_of_a_matrix_are_one_record() {
         "in-context",
         "--quick",
         "--time",
-        "2",
+        "1",
         "--runs",
         "2",
         "--json",
