@@ -17,6 +17,7 @@
 //! | [`clock::Instant`] | a time stamp from the CPU's counter that follows CLOCK_MONOTONIC | `Instant::now` is in the profile, or stamps of two threads must be in order | `ktime_get` |
 //! | [`percpu!`] | variables with a copy for each CPU, and counters, lists, rings and counts built on them | every thread counts in one word, or takes from one free list | `this_cpu_*` |
 //! | [`percpu::Arc`] | a shared pointer whose clones and drops are counted on each CPU | all threads clone one configuration, schema or handle | `percpu_ref` |
+//! | [`percpu::Histogram`] | counts of values by size, by one addition | latencies or sizes are recorded where they occur | |
 //! | [`lock::SpinLock`] | a queued lock of 8 bytes whose waiters spin, then sleep | a short section is contended, or locks must be small and fair | `qspinlock` |
 //! | [`refs::Refcount`] | a count that detects overflow, increments from zero and underflow | a count by hand must never free too early | `refcount_t` |
 //! | [`refs::rcuref::Rcuref`] | a count taken without a loop, on objects of a [`Pool`](refs::rcuref::Pool) | many threads take references to objects that may die meanwhile | `rcuref_t` |
@@ -57,6 +58,8 @@
 //! | `patch` | [`patch`] and [`static_key!`], with `std` [`enable_single!`]; `alternative!`, which x86-64 alone has, is there without, and keeps its default | `libc` |
 //! | `percpu` | [`mod@percpu`], [`percpu!`] | `libc` |
 //! | `percpu-arc` | [`percpu::Arc`] and [`percpu::ArcOwner`]; and `percpu` | `libc` |
+//! | `percpu-gauge` | [`percpu::Gauge`]; and `percpu` | `libc` |
+//! | `percpu-histogram` | [`percpu::Histogram`]; and `percpu` | `libc` |
 //! | `clock` | [`clock`], and `seq`, which its timeline is | `libc` |
 //! | `mask` | [`mask`], and `std` | `libc` |
 //! | `lock` | [`lock`] | `libc`, `lock_api`, `scopeguard` |

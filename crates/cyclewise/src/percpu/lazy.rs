@@ -44,6 +44,12 @@ impl<T: Zeroed, I: Index> Lazy<T, I> {
         NonNull::new(self.at.load(Ordering::Acquire))
     }
 
+    /// Where the address of slot 0's copy is, once it is allocated.
+    #[inline(always)]
+    pub(super) fn place(&self) -> *const *mut T {
+        self.at.as_ptr()
+    }
+
     /// The copy of slot 0, allocated if necessary. Without address space, it calls the handler of allocation errors.
     #[inline(always)]
     pub(super) fn as_ptr(&self) -> *mut T {

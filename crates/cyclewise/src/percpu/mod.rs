@@ -90,7 +90,11 @@ mod backoff;
 mod counter;
 mod current_slot;
 mod free_list;
+#[cfg(feature = "percpu-gauge")]
+mod gauge;
 mod guard;
+#[cfg(feature = "percpu-histogram")]
+pub mod histogram;
 mod index;
 mod lazy;
 #[cfg(feature = "metrics")]
@@ -127,7 +131,11 @@ pub use backend::{Backend, Reason, Report};
 pub use counter::Counter;
 pub use current_slot::CurrentSlot;
 pub use free_list::{Chain, FreeList, Node};
+#[cfg(feature = "percpu-gauge")]
+pub use gauge::Gauge;
 pub use guard::{Guard, NEVER};
+#[cfg(feature = "percpu-histogram")]
+pub use histogram::Histogram;
 pub use index::Index;
 pub use pinned::Pinned;
 pub use reference::Ref;

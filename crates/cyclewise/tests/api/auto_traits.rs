@@ -176,6 +176,12 @@ table! { fn everywhere() {
     percpu::ArcOwner<u8> => "SYPUR";
     percpu::ArcOwner<Sent> => "--P--";
     percpu::ArcOwner<Shared> => "--PUR";
+    percpu::Gauge => "SYPUR";
+    percpu::Histogram => "SYPUR";
+    percpu::histogram::Bucket => "SYPUR";
+    percpu::histogram::OpenMetrics<'static> => "SYPUR";
+    percpu::histogram::Range => "SYPUR";
+    percpu::histogram::Snapshot => "SYPUR";
     percpu::Ref<fn()> => "SYPUR";
     percpu::Ref<Box<dyn Fn() + Send>> => "S-P--";
     percpu::Ref<Box<dyn Fn() + Sync>> => "-YP--";

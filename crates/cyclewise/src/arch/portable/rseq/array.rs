@@ -54,3 +54,11 @@ pub(crate) unsafe fn ring_push<I: Id, const N: usize>(area: Area, _: *mut u64, _
 pub(crate) unsafe fn ring_pop<I: Id, const N: usize>(area: Area, _: *mut u64) -> (u64, i64) {
     match area {}
 }
+
+/// Adds one to a word of an array.
+///
+/// # Safety
+/// None is needed.
+pub(crate) unsafe fn inc_at_index<I: Id>(area: Area, _: *const *mut u64, _: usize) {
+    match area {}
+}

@@ -5,7 +5,7 @@
 #![expect(unsafe_code, reason = "sequences that the kernel restarts")]
 
 use super::free_list::on_this_copy;
-use super::{Area, inject, section};
+use super::{Area, inject, on_this_cpu, section, sequence};
 use crate::arch::{AWAY, EMPTY, Id, Outcome, SHIFT};
 use core::arch::asm;
 
@@ -220,4 +220,19 @@ pub(crate) unsafe fn ring_pop<I: Id, const N: usize>(area: Area, rings: *mut u64
             empty = const EMPTY, away = const AWAY, options(nostack))
     };
     (word, cell)
+}
+
+/// Adds one to the word `index` of an array; `*array` is the copy of id 0.
+///
+/// # Safety
+/// The contract of `rseq` for that word; `array` is valid meanwhile.
+#[inline(always)]
+pub(crate) unsafe fn inc_at_index<I: Id>(area: Area, array: *const *mut u64, index: usize) {
+    // SAFETY: the caller guarantees the area and the words; the last instruction is the commit.
+    unsafe {
+        on_this_cpu!([
+            "add {t}, qword ptr [{array}]",
+            "add qword ptr [{t} + 8*{index}], 1",
+        ], area, array = in(reg) array, index = in(reg) index, options(nostack))
+    }
 }

@@ -54,6 +54,25 @@ fn in_their_windows(counter: &Counter) {
     assert!(off <= 3 * used, "{off} in {used} slots");
 }
 
+#[cfg(feature = "percpu-histogram")]
+#[test]
+fn a_histogram_counts_once_at_every_step() {
+    use crate::percpu::Histogram;
+    static HISTOGRAM: Histogram = Histogram::new();
+    HISTOGRAM.record(1.0);
+    let Some(_guard) = injecting(|| HISTOGRAM.record(1.0)) else {
+        return;
+    };
+    let mut mine = 1;
+    let hit = at_every_point(|| {
+        HISTOGRAM.record_u64(1);
+        mine += 1;
+    });
+    assert_eq!(hit, [1, 2, 3]);
+    let counts: Vec<u64> = HISTOGRAM.snapshot().buckets().map(|bucket| bucket.count).collect();
+    assert_eq!(counts, [mine + HITS.load(Relaxed)]);
+}
+
 /// A total and its window that no sequence protects.
 static TWIN_COUNTER: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 
