@@ -33,6 +33,9 @@ pub enum Reason {
     MayBeUnloaded,
     /// This link unit's sequences were moved after it was linked, without their descriptors, or its segments could not be listed.
     Moved,
+    /// Areas are registered, but a sequence that was interrupted was not restarted: an emulator, a user-space kernel, or Linux on AArch64 from
+    /// 6.19 until its repair.
+    NotRestarted,
     /// This build has no sequences: another system or architecture, no `std`, or `--cfg cyclewise_tsan`.
     Build,
 }
@@ -72,6 +75,10 @@ impl fmt::Display for Report {
             (Backend::Portable, Reason::Moved) => f.write_str(
                 "portable: a tool has moved this program's restartable sequences without their descriptors, or its segments cannot be \
                  listed; use a BOLT that knows __rseq_cs, or skip the functions with sequences (-skip-funcs)",
+            ),
+            (Backend::Portable, Reason::NotRestarted) => f.write_str(
+                "portable: rseq(2) registers areas, but an interrupted sequence was not restarted; use a kernel that restarts it, without \
+                 an emulator in between",
             ),
             (Backend::Portable, _) => f.write_str(
                 "portable: this build has no restartable sequences; they need Linux on x86-64 or AArch64, and `std`",

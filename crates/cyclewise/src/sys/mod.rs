@@ -47,6 +47,7 @@ pub(crate) mod symbol_versions;
 pub(crate) mod thread;
 #[cfg(all(feature = "std", target_env = "gnu"))]
 pub(crate) mod thread_attributes;
+pub(crate) mod timer;
 pub(crate) mod uname;
 pub(crate) mod vmclock;
 

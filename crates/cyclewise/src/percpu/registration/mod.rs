@@ -36,6 +36,7 @@ mod placement;
 mod self_registered;
 #[cfg(test)]
 mod tests;
+mod trial;
 
 use super::backend::{Backend, Reason, Report};
 use super::index::{Index, by_cid};
@@ -74,6 +75,8 @@ const SELF: u32 = 2; // this crate registers each thread
 const NONE: u32 = 3; // portable slots only
 const KIND: u32 = 0xff; // the bits of the state that hold one of these
 
+/// Not an errno: a sequence that was interrupted went on.
+const NOT_RESTARTED: i32 = 4092;
 /// Not an errno: sequences are not where their descriptors say, or it cannot be found out where they are.
 const MOVED: i32 = 4093;
 /// Not an errno: this link unit may be unmapped, so the kernel must not be given its descriptors.
@@ -231,12 +234,16 @@ fn choose() -> u32 {
             _ if !rseq::is_made() => none(libc::ENOSYS),
             // SAFETY: this thread's area, which is registered.
             _ if !unsafe { placement::are_in_place(Area(distance)) } => none(MOVED),
+            // SAFETY: this thread's area, which is registered.
+            _ if !unsafe { trial::are_restarted(Area(distance)) } => none(NOT_RESTARTED),
             _ => LIBC,
         }
     } else {
         match self_registered::thread_area() {
             // SAFETY: the area that this thread has registered.
             Ok(area) if !unsafe { placement::are_in_place(area) } => none(MOVED),
+            // SAFETY: the area that this thread has registered.
+            Ok(area) if !unsafe { trial::are_restarted(area) } => none(NOT_RESTARTED),
             Ok(_) => SELF,
             Err(why) => none(why),
         }
@@ -322,6 +329,7 @@ pub(super) fn report() -> Report {
         MAY_BE_UNLOADED => Reason::MayBeUnloaded,
         LEFT_OUT => Reason::LeftOut,
         MOVED => Reason::Moved,
+        NOT_RESTARTED => Reason::NotRestarted,
         libc::EINVAL => Reason::Foreign,
         errno => Reason::Refused { errno },
     };

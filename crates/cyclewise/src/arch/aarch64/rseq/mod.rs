@@ -34,6 +34,7 @@ pub(crate) mod array;
 pub(crate) mod by_cpu;
 pub(crate) mod free_list;
 pub(crate) mod placement;
+pub(crate) mod trial;
 
 use crate::arch::{Id, SHIFT};
 use core::arch::asm;

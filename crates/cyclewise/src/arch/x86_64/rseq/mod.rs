@@ -43,6 +43,7 @@ pub(crate) mod array;
 pub(crate) mod by_cpu;
 pub(crate) mod free_list;
 pub(crate) mod placement;
+pub(crate) mod trial;
 #[cfg(all(test, feature = "std", not(loom)))]
 pub(crate) mod unprotected;
 

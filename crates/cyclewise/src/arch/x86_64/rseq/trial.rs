@@ -1,0 +1,42 @@
+//! A sequence that is interrupted on purpose, and tells how often it was started.
+//!
+//! # Safety
+//! The contract of `rseq`, of which the sequence here needs the area only.
+#![expect(unsafe_code, reason = "a sequence that waits inside")]
+
+use super::{Area, inject, section};
+use core::arch::asm;
+use core::sync::atomic::AtomicU32;
+
+/// Runs a sequence that spins until `interrupted` is not 0, at most `spins` times each time it is started. Returns how often it was started.
+///
+/// # Safety
+/// The area is the calling thread's.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn starts_until(area: Area, interrupted: &AtomicU32, spins: u64) -> u64 {
+    let starts;
+    // SAFETY: the caller guarantees the area. The sequence writes registers only, and ends by itself.
+    unsafe {
+        section!(
+            [
+                "inc {starts}",
+                "mov {left}, {spins}",
+                "775: cmp dword ptr [{word}], 0",
+                "jne 776f",
+                "dec {left}",
+                "jnz 775b",
+                "776:",
+            ],
+            [],
+            area,
+            t = out(reg) _,
+            starts = inout(reg) 0_u64 => starts,
+            left = out(reg) _,
+            spins = in(reg) spins,
+            word = in(reg) interrupted.as_ptr(),
+            options(nostack)
+        )
+    };
+    starts
+}

@@ -1,0 +1,203 @@
+//! Whether the kernel restarts a sequence that it has interrupted: tried once in a process, before the first one counts.
+//!
+//! Emulators and user-space kernels may register areas and restart nothing, and so may a tracer that answers for the kernel. Then two threads
+//! of a CPU would lose updates without a word.
+//!
+//! The trial: a timer's signal interrupts a sequence that does nothing but wait for its handler. A sequence that was not started again
+//! afterwards is not restarted ever. It takes about 50 µs, and half a millisecond where the signal does not come; then nothing
+//! is known, and sequences are used as before.
+//!
+//! # What it does not see
+//! A kernel that restarts sequences before a handler and not after a preemption by another thread of the same CPU: on AArch64 Linux from
+//! 6.19 on did that, until its "optimized V2", which the auxiliary vector shows. Such kernels are known by their version.
+//!
+//! # Owners of the registration
+//! | who registered | what is used |
+//! |---|---|
+//! | the C library, also with the longer areas of 6.3 and of V2 | its area, after the trial |
+//! | nobody: glibc before 2.35, musl, `glibc.pthread.rseq=0` | areas of our own, after the trial |
+//! | another library, as tcmalloc's static area | portable slots, on the threads that it has registered: [`Reason::Foreign`](super::Reason::Foreign) |
+//! | a process restored by CRIU | as before: CRIU registers each area again, on a kernel that has been tried or is as it was |
+//!
+//! # The handler
+//! It is installed for a real-time signal that has none, for as long as the trial lasts, and the signal goes to the calling thread alone.
+//! Where no such signal is free nothing is tried.
+//!
+//! # References
+//! M. Stearn, "\[REGRESSION\] rseq: refactoring in v6.19 broke everyone on arm64 and tcmalloc everywhere", LKML, April 2026.
+//!
+//! # Safety
+//! 1. The area that is passed is the calling thread's.
+#![expect(unsafe_code, reason = "runs a sequence")]
+
+use crate::arch::rseq::{Area, trial};
+use crate::sys::sigaction::{self, Action};
+use crate::sys::timer::Timer;
+use crate::sys::{rseq, signal_mask, uname};
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::AtomicU32;
+use core::sync::atomic::Ordering::Relaxed;
+
+/// When the signal comes: after the sequence has begun, on any machine that is not busy.
+const AFTER_NS: u32 = 30_000;
+/// Looks at the word: some tenths of a millisecond.
+const SPINS: u64 = 400_000;
+
+/// How a trial ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// The sequence was started again.
+    Restarted,
+    /// It went on as if nothing had been.
+    WentOn,
+    /// It was not interrupted.
+    Unknown,
+}
+
+/// Whether an interrupted sequence is restarted, as far as is known.
+///
+/// # Safety
+/// The area is the calling thread's.
+pub(super) unsafe fn are_restarted(area: Area) -> bool {
+    let kernel = uname::release().unwrap_or_default();
+    if cfg!(target_arch = "aarch64") && is_known_broken(kernel, rseq::features()) {
+        return false;
+    }
+    // SAFETY: guaranteed by the caller (Invariant 1).
+    unsafe { run(area) != Verdict::WentOn }
+}
+
+/// Whether an AArch64 kernel of this version that fills so many bytes of an area restarts nothing after a preemption.
+fn is_known_broken(kernel: (u32, u32), features: usize) -> bool {
+    const FIRST: (u32, u32) = (6, 19);
+    const V2: usize = 33; // bytes; its areas are longer than the original 32
+    kernel >= FIRST && features < V2
+}
+
+static INTERRUPTED: AtomicU32 = AtomicU32::new(0);
+
+extern "C" fn handler(_: c_int, _: *mut c_void, _: *mut c_void) {
+    // Relaxed: of the same thread.
+    INTERRUPTED.store(1, Relaxed);
+}
+
+/// One trial.
+///
+/// # Safety
+/// The area is the calling thread's.
+pub(super) unsafe fn run(area: Area) -> Verdict {
+    let Some((signal, before)) = free_signal() else {
+        return Verdict::Unknown;
+    };
+    let bit = 1_u64 << (signal - 1);
+    let Ok(mask) = signal_mask::block() else {
+        return Verdict::Unknown;
+    };
+    let ours = Action::ours(handler, false, &before);
+    let mut verdict = Verdict::Unknown;
+    if sigaction::install(signal, &ours).is_ok() {
+        INTERRUPTED.store(0, Relaxed);
+        signal_mask::unblock(bit);
+        if let Some(timer) = Timer::once(signal, AFTER_NS) {
+            // SAFETY: guaranteed by the caller (Invariant 1).
+            let starts = unsafe { trial::starts_until(area, &INTERRUPTED, SPINS) };
+            verdict = match (INTERRUPTED.load(Relaxed), starts) {
+                (0, _) => Verdict::Unknown,
+                (_, 1) => Verdict::WentOn,
+                _ => Verdict::Restarted,
+            };
+            // No signal comes after this.
+            drop(timer);
+        }
+        let _ = sigaction::install(signal, &before);
+    }
+    signal_mask::set(mask);
+    verdict
+}
+
+/// A real-time signal without a handler, and its disposition.
+fn free_signal() -> Option<(c_int, Action)> {
+    (libc::SIGRTMIN()..=libc::SIGRTMAX()).rev().find_map(|signal| {
+        let action = sigaction::current(signal).ok()?;
+        action.has_handler_of(&Action::default()).then_some((signal, action))
+    })
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use super::*;
+    use crate::arch::rseq::SIGNATURE;
+    use crate::arch::static_libc::rseq_words;
+    use crate::arch::{Cpu, Id};
+    use crate::sys::for_tests::unregister;
+    use crate::sys::rseq::of_libc;
+    use core::ptr::NonNull;
+    use std::boxed::Box;
+
+    /// A verdict that says something, unless the machine is so busy that no signal comes for a minute.
+    fn decided(area: Area) -> Verdict {
+        let begin = std::time::Instant::now();
+        loop {
+            // SAFETY: the calling thread's area, or one that nobody registered.
+            let verdict = unsafe { run(area) };
+            if verdict != Verdict::Unknown || begin.elapsed().as_secs() > 60 {
+                return verdict;
+            }
+        }
+    }
+
+    /// On a thread of its own, and not beside the other test: they share a word.
+    fn alone(run: impl FnOnce() + Send) {
+        static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+        let _one = ONE.lock();
+        std::thread::scope(|scope| scope.spawn(run).join().unwrap());
+    }
+
+    #[test]
+    fn this_kernel_restarts_what_it_interrupts() {
+        let Some((distance, _)) = of_libc(rseq_words()) else {
+            std::println!("skipped: the C library has registered no area");
+            return;
+        };
+        alone(|| {
+            // SAFETY: libc's area of this thread, whether registered or not.
+            let is_registered = unsafe { Area(distance).id::<Cpu>() as i32 } >= 0;
+            assert!(!is_registered || decided(Area(distance)) == Verdict::Restarted);
+        });
+    }
+
+    /// A shim that registers and never restarts: an area with an id in it, which the kernel does not know.
+    #[test]
+    fn a_shim_that_restarts_nothing_is_caught() {
+        alone(|| {
+            if let Some((distance, length)) = of_libc(rseq_words()) {
+                let known = NonNull::from(&0_u8);
+                let pointer = known.as_ptr().wrapping_byte_offset(Area::at(known).0.wrapping_neg());
+                let at = NonNull::new(pointer.wrapping_byte_offset(distance)).unwrap();
+                for length in [length, length.next_multiple_of(32)] {
+                    // SAFETY: this thread uses no area of the kernel's from here on.
+                    let _ = unsafe { unregister(at, length, SIGNATURE) };
+                }
+            }
+            #[repr(align(128))]
+            struct Space([u32; 32]);
+            let space = Box::leak(Box::new(Space([0; 32])));
+            space.0[Cpu::AT / 4] = 0;
+            assert_eq!(decided(Area::at(NonNull::from(&mut space.0).cast())), Verdict::WentOn);
+        });
+    }
+
+    #[test]
+    fn kernels_that_lost_preemptions_are_known_until_their_repair() {
+        for (kernel, features, expected) in [
+            ((6, 18), 28, false),
+            ((6, 19), 28, true),
+            ((6, 19), 32, true),
+            ((7, 0), 32, true),
+            ((7, 0), 33, false),
+            ((0, 0), 20, false),
+        ] {
+            assert_eq!(is_known_broken(kernel, features), expected, "{kernel:?} {features}");
+        }
+    }
+}
