@@ -89,6 +89,7 @@ fn site(image: &Image, step: &Step) -> Option<Site> {
         before: Vec::new(),
         code: image.bytes(step.address, step.length.into())?,
         executed: vec![(0, 1)],
+        callers: Vec::new(),
         distances: [0; 8],
         before_threads: 0,
         words: Words::default(),

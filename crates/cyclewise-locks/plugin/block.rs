@@ -1,5 +1,6 @@
 //! What the callbacks of a translated block are given: the block, or one of its sites.
 
+use crate::callers::Flow;
 use crate::decode::Decoded;
 
 /// What is known of a block when it is executed.
@@ -15,6 +16,8 @@ pub struct Block {
     pub first_size: u8,
     /// Whether the last one is a string instruction that repeats itself.
     pub tail_repeats: bool,
+    /// Whether the last one calls or goes back.
+    pub flow: Flow,
 }
 
 /// A site as one block has it.

@@ -5,6 +5,7 @@
 
 use crate::api::{Api, Insn, Tb};
 use crate::block::{Block, Use};
+use crate::callers::Flow;
 use crate::decode::{Decoded, aarch64, x86_64};
 use crate::layout::{ARCH_X86_64, BEFORE, CODE};
 use crate::sites::{Place, Sites};
@@ -56,6 +57,8 @@ pub struct Rules {
     pub arch: u32,
     /// Forms that are left out.
     pub leave_out: u32,
+    /// Whether calls are followed.
+    pub callers: bool,
 }
 
 /// A block was translated.
@@ -84,6 +87,11 @@ pub fn translated(api: &Api, rules: Rules, tb: Tb) {
         });
         api.on_site(instruction.handle, used);
     }
+    let flow = match &code[last.start..last.end] {
+        _ if !rules.callers => Flow::Next,
+        last_code if rules.arch == ARCH_X86_64 => x86_64::flow(last_code, last.address),
+        last_code => aarch64::flow(last_code, last.address),
+    };
     let size = |i: &Instruction| u8::try_from(i.end - i.start).unwrap_or(u8::MAX);
     let block = translation.intern_block(Block {
         first: first.address,
@@ -91,6 +99,7 @@ pub fn translated(api: &Api, rules: Rules, tb: Tb) {
         instructions: u32::try_from(instructions.len()).unwrap_or(0),
         first_size: size(first),
         tail_repeats: rules.arch == ARCH_X86_64 && x86_64::repeats(&code[last.start..last.end]),
+        flow,
     });
     api.on_block(tb, block);
 }

@@ -120,6 +120,7 @@ fn begin(folder: &Path, arch: u32, origin: Origin) -> Result<(), c_int> {
     let _ = RULES.set(Rules {
         arch,
         leave_out: control.leave_out.load(Ordering::Relaxed),
+        callers: control.callers.load(Ordering::Relaxed) != 0,
     });
     let parent = match origin {
         Origin::Command => 0,

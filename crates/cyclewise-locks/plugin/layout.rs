@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 /// The first eight bytes: the name and the version of the layout.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"cwlocks3");
 /// The first eight bytes of the control file.
-pub const CONTROL_MAGIC: u64 = u64::from_le_bytes(*b"cwlockc1");
+pub const CONTROL_MAGIC: u64 = u64::from_le_bytes(*b"cwlockc2");
 /// The control file in the run's folder.
 pub const CONTROL: &str = "control";
 /// Bytes of lines about what was not counted: a program that starts others in a loop has nothing new to tell.
@@ -51,6 +51,10 @@ pub struct Control {
     pub starting: AtomicU32,
     /// 1 once the run is over: no image begins any more.
     pub closed: AtomicU32,
+    /// Whether calls are followed.
+    pub callers: AtomicU32,
+    /// Unused.
+    pub zero: AtomicU32,
     /// How many bytes of `notes` have been taken.
     pub notes_len: AtomicU64,
     /// Lines, each ending in a newline. They are here since a process may see no other file of the folder.
@@ -102,6 +106,37 @@ pub struct Header {
     pub blocks: AtomicU64,
     /// The list of `WordTable`.
     pub words: AtomicU64,
+    /// The list of `Path`.
+    pub paths: AtomicU64,
+}
+
+/// Return addresses of a `Path`: those of wrappers, and three levels above.
+pub const CALLERS: usize = 6;
+
+/// Executions of a site by one thread at a time, from one row of callers.
+#[repr(C)]
+pub struct Path {
+    /// The next of the list.
+    pub next: AtomicU64,
+    /// The site.
+    pub site: AtomicU32,
+    /// Unused.
+    pub zero: AtomicU32,
+    /// How often.
+    pub executed: AtomicU64,
+    /// The innermost first; one whose address is 0 is none.
+    pub callers: [Caller; CALLERS],
+}
+
+/// Where a call comes back to.
+#[repr(C)]
+pub struct Caller {
+    /// Where, as the program sees it.
+    pub address: AtomicU64,
+    /// In which mapping, or [`NO_MAPPING`].
+    pub mapping: AtomicU32,
+    /// Unused.
+    pub zero: AtomicU32,
 }
 
 /// Bytes of a `Text`: a path is shorter, arguments are cut off.

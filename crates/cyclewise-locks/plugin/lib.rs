@@ -4,7 +4,7 @@
 //! the blocks, are executed. It counts in a file that is mapped, so that the counts are there whatever becomes of the process.
 //!
 //! It is built by the package's build script, is a part of the command, and has no dependencies. `api` calls the emulator, and
-//! `install` is called by it; `block`, `blocks` and `sites` are about translation, `thread` and `words` about execution; `syscalls`, `exec`,
+//! `install` is called by it; `block`, `blocks` and `sites` are about translation, `thread`, `callers` and `words` about execution; `syscalls`, `exec`,
 //! `descriptor`, `handover` and `fork` follow the program; `image`, `memory` and `layout` are the file. The command uses `layout`, `program`,
 //! `command_line` and `sys` too.
 #![deny(unsafe_code)]
@@ -13,6 +13,7 @@
 pub mod api;
 pub mod block;
 pub mod blocks;
+pub mod callers;
 pub mod command_line;
 pub mod decode;
 pub mod descriptor;

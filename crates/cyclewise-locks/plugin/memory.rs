@@ -7,7 +7,9 @@
 //! 2. Fresh parts of a file are zeros, and zeros are a value of every [`Record`].
 #![allow(unsafe_code, reason = "hands out parts of mapped files")]
 
-use crate::layout::{CallBlock, Control, CountBlock, Header, Mapping, Site, SiteBlock, Text, Thread, Word, WordTable};
+use crate::layout::{
+    CallBlock, Control, CountBlock, Header, Mapping, Path, Site, SiteBlock, Text, Thread, Word, WordTable,
+};
 use crate::sys;
 use std::alloc::Layout;
 use std::ffi::CString;
@@ -29,6 +31,8 @@ pub unsafe trait Record: Sync + 'static {}
 unsafe impl Record for Header {}
 // SAFETY: as for Header.
 unsafe impl Record for Control {}
+// SAFETY: as for Header.
+unsafe impl Record for Path {}
 // SAFETY: as for Header.
 unsafe impl Record for Text {}
 // SAFETY: as for Header.

@@ -12,6 +12,7 @@
 #![allow(unsafe_code, reason = "finds a thread's counts by its number")]
 
 use crate::block::{Block, Use};
+use crate::callers::{Callers, Flow, Paths};
 use crate::decode::Form;
 use crate::image;
 use crate::layout::{self, CALLS, COUNTS, Call, CallBlock, CountBlock, SiteBlock, TALLIES, Tally};
@@ -35,8 +36,8 @@ pub struct Pool {
     begun: u32,
     /// How many there are.
     alive: u32,
-    /// Tallies of threads that have ended, for those that begin.
-    free: Vec<Tallies>,
+    /// Tallies and paths of threads that have ended, for those that begin.
+    free: Vec<(Tallies, Paths)>,
 }
 
 static POOL: Mutex<Pool> = Mutex::new(Pool {
@@ -122,7 +123,8 @@ pub fn end(vcpu: u32) -> bool {
         return pool.alive == 0;
     };
     thread.keep_name();
-    pool.free.push(std::mem::take(&mut thread.tallies));
+    let tallies = std::mem::take(&mut thread.tallies);
+    pool.free.push((tallies, std::mem::take(&mut thread.callers.paths)));
     pool.alive = pool.alive.saturating_sub(1);
     pool.alive == 0
 }
@@ -155,6 +157,9 @@ pub struct Thread {
     locked_since_call: u64,
     /// The site whose store is to come.
     pending: Option<Pending>,
+    /// What the last block's end does to the calls.
+    flow: Flow,
+    callers: Callers,
 }
 
 /// A site that has begun.
@@ -168,7 +173,7 @@ struct Pending {
 impl Thread {
     #[cold]
     fn begin() -> Box<Self> {
-        let (index, tallies) = {
+        let (index, (tallies, paths)) = {
             let mut pool = lock_pool();
             pool.alive += 1;
             pool.begun = pool.begun.saturating_add(1);
@@ -210,6 +215,8 @@ impl Thread {
             last_locked: None,
             locked_since_call: 0,
             pending: None,
+            flow: Flow::Next,
+            callers: Callers::with(paths),
         })
     }
 
@@ -220,6 +227,10 @@ impl Thread {
             self.left(pending, block);
         }
         let mut instructions = u64::from(block.instructions);
+        if self.flow != Flow::Next && block.first != self.tail.0 {
+            self.callers.went(self.flow, block.first);
+        }
+        self.flow = block.flow;
         if block.first == self.tail.0 {
             if block.first_size > self.tail.1 {
                 self.not_executed(1);
@@ -265,6 +276,7 @@ impl Thread {
         // What was at the block's end has not been reached.
         self.tail = (0, 0);
         self.tail_repeats = false;
+        self.flow = Flow::Next;
     }
 
     /// A site begins. It has been executed when it has stored; a fence, and a store-exclusive, at once.
@@ -302,6 +314,7 @@ impl Thread {
         bump(&self.tally(site.site).distances[bucket], 1);
         self.last_locked = Some(at);
         self.locked_since_call += 1;
+        self.callers.executed(site.site);
     }
 
     /// A system call.

@@ -140,6 +140,27 @@ pub struct Site {
     pub before_threads: u64,
     /// Whether its words were used by more than one thread.
     pub words: Words,
+    /// From where it was executed, the most frequent first; not all of its executions, and none where calls were not followed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub callers: Vec<CallPath>,
+}
+
+/// Executions of a site from one row of callers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallPath {
+    /// Where each call comes back to, the innermost first.
+    pub callers: Vec<CodeAddress>,
+    /// How often.
+    pub executed: u64,
+}
+
+/// An address of code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct CodeAddress {
+    /// As the program saw it.
+    pub address: u64,
+    /// The mapping it lies in; none for generated code.
+    pub mapping: Option<u32>,
 }
 
 /// A cache line's worth of memory, and its words that locked instructions used.

@@ -4,6 +4,7 @@
 //! Arm's architecture manual, C4.1.94 (loads and stores), C6.2 (the instructions), D503 (barriers).
 
 use super::{Decoded, Form, Step};
+use crate::callers::Flow;
 
 /// Bits of which `.1` are those of the form, where `.0` masks them.
 const CAS: (u32, u32) = (0x3fa0_7c00, 0x08a0_7c00);
@@ -38,9 +39,30 @@ pub fn site(code: &[u8]) -> Option<Decoded> {
     }
 }
 
+/// BL; BLR and its authenticated kin; RET and its.
+const BL: (u32, u32) = (0xfc00_0000, 0x9400_0000);
+const BLR: (u32, u32) = (0xfeff_f000, 0xd63f_0000);
+const RET: (u32, u32) = (0xffff_f000, 0xd65f_0000);
+
+/// Whether the instruction calls, or goes back from a call.
+pub fn flow(code: &[u8], address: u64) -> Flow {
+    let Some(word) = code.first_chunk().map(|b| u32::from_le_bytes(*b)) else {
+        return Flow::Next;
+    };
+    let is = |(mask, bits): (u32, u32)| word & mask == bits;
+    if is(BL) || is(BLR) {
+        Flow::Call(address.wrapping_add(4))
+    } else if is(RET) {
+        Flow::Return
+    } else {
+        Flow::Next
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::site;
+    use crate::callers::Flow;
     use crate::decode::{Form, Step};
 
     #[test]
@@ -67,6 +89,22 @@ mod tests {
         for (word, form, step) in table {
             let found = site(&word.to_le_bytes()).unwrap_or_else(|| panic!("{word:08x} is a site"));
             assert_eq!((found.form, found.step), (*form, *step), "{word:08x}");
+        }
+    }
+
+    #[test]
+    fn calls_and_returns() {
+        let table: &[(u32, Flow)] = &[
+            (0x9400_0000, Flow::Call(8)), // bl 4
+            (0xd63f_0020, Flow::Call(8)), // blr x1
+            (0xd73f_0822, Flow::Call(8)), // blraa x1, x2
+            (0xd65f_03c0, Flow::Return),  // ret
+            (0xd65f_0bff, Flow::Return),  // retaa
+            (0x1400_0000, Flow::Next),    // b 4
+            (0xd61f_0020, Flow::Next),    // br x1
+        ];
+        for (word, flow) in table {
+            assert_eq!(super::flow(&word.to_le_bytes(), 4), *flow, "{word:08x}");
         }
     }
 

@@ -4,6 +4,7 @@
 //! Intel's manual, volume 2: 2.1 (prefixes), 2.2.1 (REX), appendix A (opcode maps).
 
 use super::{Decoded, Form, Step};
+use crate::callers::Flow;
 
 /// Prefixes before REX, then what follows them.
 struct Prefixed<'a> {
@@ -64,6 +65,16 @@ pub fn repeats(code: &[u8]) -> bool {
     p.repeated && matches!(p.opcode, [0x6c..=0x6f | 0xa4..=0xa7 | 0xaa..=0xaf, ..])
 }
 
+/// Whether the instruction calls, or goes back from a call.
+pub fn flow(code: &[u8], address: u64) -> Flow {
+    match prefixes(code).opcode {
+        [0xe8, ..] => Flow::Call(address.wrapping_add(code.len() as u64)),
+        [0xff, modrm, ..] if modrm >> 3 & 7 == 2 => Flow::Call(address.wrapping_add(code.len() as u64)),
+        [0xc2 | 0xc3, ..] => Flow::Return,
+        _ => Flow::Next,
+    }
+}
+
 /// OR and ADD of zero to a word of the stack: compilers' fence.
 fn changes_nothing_on_the_stack(p: &Prefixed<'_>) -> bool {
     let [0x80 | 0x81 | 0x83, modrm, sib, rest @ ..] = p.opcode else {
@@ -116,6 +127,7 @@ fn immediate(opcode: u8, p: &Prefixed<'_>) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::{repeats, site};
+    use crate::callers::Flow;
     use crate::decode::{Form, Step};
 
     #[test]
@@ -143,6 +155,26 @@ mod tests {
         for (code, form, step) in table {
             let found = site(code).unwrap_or_else(|| panic!("{code:02x?} is a site"));
             assert_eq!((found.form, found.step), (*form, *step), "{code:02x?}");
+        }
+    }
+
+    #[test]
+    fn calls_and_returns() {
+        let call = Flow::Call(0x1000);
+        let table: &[(&[u8], Flow)] = &[
+            (b"\xe8\x00\x00\x00\x00", call),     // call 0x1000
+            (b"\xff\xd0", call),                 // call rax
+            (b"\x41\xff\xd4", call),             // call r12
+            (b"\x3e\xff\x50\x10", call),         // notrack call [rax+16]
+            (b"\xff\x15\x00\x00\x00\x00", call), // call [rip]
+            (b"\xc3", Flow::Return),
+            (b"\xf3\xc3", Flow::Return), // rep ret
+            (b"\xc2\x08\x00", Flow::Return),
+            (b"\xff\xe0", Flow::Next), // jmp rax
+            (b"\xeb\x00", Flow::Next),
+        ];
+        for (code, flow) in table {
+            assert_eq!(super::flow(code, 0x1000 - code.len() as u64), *flow, "{code:02x?}");
         }
     }
 

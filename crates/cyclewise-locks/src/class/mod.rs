@@ -19,7 +19,7 @@ mod tests;
 mod value;
 
 pub use code::{Code, ReadCode};
-pub(crate) use names::counts_references;
+pub(crate) use names::{counts_references, is_primitive};
 pub use scene::{Class, Names, Scene};
 
 use crate::decode::What;

@@ -178,6 +178,33 @@ pub(crate) fn counts_references(function: &str) -> bool {
     types.iter().any(|t| function.contains(t)) && !function.contains("ArcSwap")
 }
 
+/// Whether a function is a lock's, an allocator's or a reference count's, or one that wraps such a function, by its name: who pays is its
+/// caller.
+pub(crate) fn is_primitive(function: &str) -> bool {
+    const ALLOCATES: &[&str] = &[
+        "malloc",
+        "free",
+        "calloc",
+        "realloc",
+        "memalign",
+        "posix_memalign",
+        "aligned_alloc",
+        "alloc",
+        "dealloc",
+        "zmalloc",
+        "zfree",
+        "delete",
+        "sysmalloc",
+        "mallocx",
+        "dallocx",
+        "sdallocx",
+        "tcache",
+    ];
+    let words = words(last_part(function));
+    let allocates = words.iter().any(|w| ALLOCATES.contains(&w.as_str())) || function.starts_with("operator new");
+    allocates || purpose(function).is_some() || counts_references(function) || is_atomic(function)
+}
+
 /// Whether a function never returns to its caller, by its name: it ends the program or unwinds.
 pub(super) fn never_returns(function: &str) -> bool {
     let last = last_part(function);

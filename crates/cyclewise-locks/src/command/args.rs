@@ -107,6 +107,9 @@ pub(super) struct LocksArgs {
     /// Count at most this many programs that PROG starts; others run without being counted, and a line says how many
     #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(super) processes: u32,
+    /// Do not follow calls and returns: lines of locks and allocators are then those of the library, and counting is faster
+    #[arg(long)]
+    pub(super) no_callers: bool,
     /// Leave out of the documents who measured, with the key in this file (see `run --help`)
     ///
     /// The names of the node, its boot and its job become hashes, the home folder `~`, and files below the current folder are named from
@@ -138,6 +141,9 @@ pub(super) struct LocksRunnerArgs {
     /// As of `locks`
     #[arg(long)]
     pub(super) processes: u32,
+    /// As of `locks`
+    #[arg(long)]
+    pub(super) no_callers: bool,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true)]
     pub(super) program: Vec<OsString>,

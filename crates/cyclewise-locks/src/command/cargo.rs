@@ -135,12 +135,13 @@ fn runner(program: &Path, folder: &Path, options: &PartOptions<'_>) -> Result<Os
         }
     }
     Ok(format!(
-        "{} locks-runner {} --by {} --native-runs {} --processes {} --",
+        "{} locks-runner {} --by {} --native-runs {} --processes {}{} --",
         program.display(),
         folder.display(),
         options.way.by().name(),
         options.native_runs,
-        options.processes
+        options.processes,
+        if options.callers { "" } else { " --no-callers" }
     )
     .into())
 }

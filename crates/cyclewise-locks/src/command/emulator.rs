@@ -53,6 +53,7 @@ impl Way for ByEmulator {
             emulator: self.emulator()?.clone(),
             settings: Settings {
                 images: launch.processes,
+                callers: launch.callers,
                 ..Settings::default()
             },
         };

@@ -137,6 +137,7 @@ fn count(args: &LocksArgs, prepared: &Prepared) -> Result<(Vec<Part>, Exit, Opti
         way: prepared.way.as_ref(),
         native_runs: native_runs(args),
         processes: args.processes,
+        callers: !args.no_callers,
     };
     if cargo::is_cargo(&prepared.program) {
         let (parts, exit) = cargo::count(&prepared.program, &options)?;
@@ -162,6 +163,8 @@ struct PartOptions<'a> {
     native_runs: u32,
     /// Programs that are counted with it.
     processes: u32,
+    /// Whether calls are followed.
+    callers: bool,
 }
 
 /// Counts one program.
@@ -172,6 +175,7 @@ fn count_one(program: &Program, options: &PartOptions<'_>) -> Result<(Part, Coun
     let launch = Launch {
         program,
         processes: options.processes,
+        callers: options.callers,
     };
     let CountedRun {
         status,

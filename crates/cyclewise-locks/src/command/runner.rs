@@ -18,6 +18,7 @@ pub(super) fn locks_runner(args: &LocksRunnerArgs) -> Result<ExitCode> {
         way: way.as_ref(),
         native_runs: args.native_runs,
         processes: args.processes,
+        callers: !args.no_callers,
     };
     let (mut part, counted) = count_one(&program, &options)?;
     // Whatever becomes of the runs without counting, the counts are there.

@@ -98,6 +98,7 @@ fn a_counted_program_keeps_its_status_and_is_timed() {
         way: way.as_ref(),
         native_runs: 2,
         processes: 1,
+        callers: true,
     };
     let counted = |script| {
         let program = program(script);
@@ -131,6 +132,7 @@ fn a_counted_run_that_crashes_where_the_program_does_not_is_no_forecasts_base() 
         way: way.as_ref(),
         native_runs: 2,
         processes: 1,
+        callers: true,
     };
     let program = program(&script);
     let (mut part, end) = count_one(&program, &options).unwrap();
@@ -162,6 +164,7 @@ fn after_ctrl_c_nothing_more_is_run() {
         way: way.as_ref(),
         native_runs: 2,
         processes: 1,
+        callers: true,
     };
     interrupt::pretend(true);
     let program = program("exit 0");

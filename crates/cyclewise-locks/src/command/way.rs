@@ -12,6 +12,8 @@ pub(super) struct Launch<'a> {
     pub(super) program: &'a Program,
     /// Programs that are counted with it, at most.
     pub(super) processes: u32,
+    /// Whether calls are followed, where the way can do that.
+    pub(super) callers: bool,
 }
 
 /// A run that was counted.

@@ -29,6 +29,8 @@ const BEGINS_WITHIN: Duration = Duration::from_secs(2);
 pub struct Settings {
     /// How many process images are counted. A fork makes one, and so does a program that is executed.
     pub images: u32,
+    /// Whether calls are followed, for the callers of sites.
+    pub callers: bool,
     /// Where the dynamic linker and libraries of another architecture are: qemu's -L.
     pub interpreter_root: Option<PathBuf>,
     /// Forms of instruction that the plugin leaves out, as bits; for tests that have to catch a plugin that misses some.
@@ -40,6 +42,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             images: IMAGES,
+            callers: true,
             interpreter_root: None,
             leave_out: 0,
         }
@@ -98,6 +101,7 @@ fn control(settings: &Settings) -> Vec<u8> {
     put(offset_of!(Control, magic), &layout::CONTROL_MAGIC.to_le_bytes());
     put(offset_of!(Control, limit), &settings.images.to_le_bytes());
     put(offset_of!(Control, leave_out), &settings.leave_out.to_le_bytes());
+    put(offset_of!(Control, callers), &u32::from(settings.callers).to_le_bytes());
     bytes
 }
 

@@ -4,7 +4,9 @@
 //! length is checked, lists go towards the file's start only, and what does not fit is left out.
 
 use super::layout::{self, Header};
-use crate::counts::{Arch, End, LineWord, Mapping, MemoryLine, Process, Site, SystemCall, Thread, Words};
+use crate::counts::{
+    Arch, CallPath, CodeAddress, End, LineWord, Mapping, MemoryLine, Process, Site, SystemCall, Thread, Words,
+};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -121,6 +123,7 @@ pub fn read_image(bytes: &[u8]) -> Option<Image> {
     let mut tallies = BTreeMap::new();
     add_blocks(file, head(offset_of!(Header, blocks)), &mut tallies);
     let used = add_words(file, head(offset_of!(Header, words)), &mut tallies);
+    let mut callers = paths(file, head(offset_of!(Header, paths)), mappings.len());
     let mut addresses = BTreeMap::new();
     let snapshot = word(offset_of!(Header, second_thread)) == 1;
     let sites = sites(file, head(offset_of!(Header, sites)), |index, site| {
@@ -141,6 +144,7 @@ pub fn read_image(bytes: &[u8]) -> Option<Image> {
             unknown: total - shared - private,
         };
         site.mapping = site.mapping.filter(|m| (*m as usize) < mappings.len());
+        site.callers = callers.remove(&index).unwrap_or_default();
     });
     let parent = word(offset_of!(Header, parent));
     let lost = word(offset_of!(Header, lost));
@@ -287,6 +291,7 @@ fn sites(file: File<'_>, head: u64, mut complete: impl FnMut(u32, &mut Site)) ->
             distances: [0; 8],
             before_threads: file.long(at, offset_of!(S, before_threads)).unwrap_or(0),
             words: Words::default(),
+            callers: Vec::new(),
         };
         complete(index, &mut site);
         sites.insert(index, site);
@@ -320,6 +325,36 @@ fn add_blocks(file: File<'_>, head: u64, tallies: &mut BTreeMap<u32, Tally>) {
             tally.shared = tally.shared.saturating_add(shared);
         }
     }
+}
+
+/// The callers of each site, of all threads together.
+fn paths(file: File<'_>, head: u64, mappings: usize) -> BTreeMap<u32, Vec<CallPath>> {
+    use layout::{Caller, Path as P};
+    let mut sums: BTreeMap<(u32, Vec<CodeAddress>), u64> = BTreeMap::new();
+    for at in file.list(head, size_of::<P>()) {
+        let caller = |slot: usize| {
+            let at = at + (offset_of!(P, callers) + slot * size_of::<Caller>()) as u64;
+            let mapping = file.word(at, offset_of!(Caller, mapping));
+            let address = file.long(at, offset_of!(Caller, address)).filter(|a| *a != 0)?;
+            Some(CodeAddress {
+                address,
+                mapping: mapping.filter(|m| (*m as usize) < mappings),
+            })
+        };
+        let site = file.word(at, offset_of!(P, site)).unwrap_or(u32::MAX);
+        let sum = sums
+            .entry((site, (0..layout::CALLERS).map_while(caller).collect()))
+            .or_default();
+        *sum = sum.saturating_add(file.count(at, offset_of!(P, executed)));
+    }
+    let mut of_sites: BTreeMap<u32, Vec<CallPath>> = BTreeMap::new();
+    for ((site, callers), executed) in sums {
+        of_sites.entry(site).or_default().push(CallPath { callers, executed });
+    }
+    for paths in of_sites.values_mut() {
+        paths.sort_by_key(|path| std::cmp::Reverse(path.executed));
+    }
+    of_sites
 }
 
 /// A word that was used: its address, and with the site's index in place of its address.

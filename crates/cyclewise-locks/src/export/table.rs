@@ -1,8 +1,9 @@
 //! What a program pays for atomics: the answer, the lines of code that pay most, and who executes them.
 
+use crate::export::rows::{WordRow, call_rows, false_sharing, word_rows};
 use crate::export::words::{
-    self, WordRow, answer, bound, circumstances, class, executions, false_sharing, form, one_line, per_1000,
-    per_1000_of_each_form, place, private, program, purpose, remedy, saved, saved_seconds, share, time, word_rows,
+    self, answer, bound, circumstances, class, executions, form, one_line, per_1000, per_1000_of_each_form, place,
+    private, program, purpose, remedy, saved, saved_seconds, share, time,
 };
 use crate::forecast::RemedyForecast;
 use crate::record::{Group, Locks, by, by_line, executed};
@@ -23,6 +24,7 @@ pub fn locks(locks: &Locks, lines: usize, look: Look) -> String {
         headline(locks, look),
         head(locks, &how.join("; "), look),
         lines_of_code(locks, lines, look),
+        callers(locks, look),
         remedies(locks, look),
         groups(locks, look),
         notes(locks, look),
@@ -36,6 +38,7 @@ pub fn counts(locks: &Locks, lines: usize, look: Look) -> String {
     [
         head(locks, &circumstances(locks), look),
         lines_of_code(locks, lines, look),
+        callers(locks, look),
         groups(locks, look),
         missing(locks, look),
     ]
@@ -118,6 +121,32 @@ fn lines_of_code(locks: &Locks, most: usize, look: Look) -> String {
         "lines",
         look,
     )
+}
+
+/// Who calls functions of locks, allocators and reference counts.
+fn callers(locks: &Locks, look: Look) -> String {
+    let rows = call_rows(locks);
+    if rows.is_empty() {
+        return String::new();
+    }
+    let columns = vec![
+        Column::new("share", 0, rows.iter().map(|row| row.share.clone())),
+        Column::text(
+            "function, and who calls it",
+            rows.iter().map(|row| row.function.clone()),
+        ),
+    ];
+    let mut out = section(
+        "Callers of locks, allocators and reference counts",
+        columns,
+        0,
+        "",
+        look,
+    );
+    let about = "Shares are of the line that a line is indented under. Calls and returns are followed: after longjmp(3) and in coroutines callers \
+                 are not known at first.";
+    let _ = writeln!(out, "{DIM}{}{DIM:#}", wrapped(about, look, 0, 2));
+    out
 }
 
 /// What would change it.

@@ -1,9 +1,9 @@
 //! A program's locked instructions in words, for the terminal and for the page.
 
-use crate::counts::{Arch, LineWord, Method, Words};
+use crate::counts::{Arch, Method, Words};
 use crate::forecast::{Forecast, Remedy, RemedyForecast};
-use crate::profile::{Class, Executed, Form, LineProfile, Profile};
-use crate::record::{self, Exit, Locks, Place, executed};
+use crate::profile::{Class, Executed, Form, Profile};
+use crate::record::{Exit, Locks, Place};
 use cyclewise_report::number::{NONE, count, decimals, fixed, percent, significant};
 use std::fmt::Write;
 
@@ -137,65 +137,6 @@ fn ended(exit: Exit) -> Option<String> {
         (false, how) => how,
     }
 }
-
-/// A word of a hot line of memory, as tables show it.
-pub(super) struct WordRow {
-    pub(super) line: String,
-    pub(super) offset: String,
-    /// Of all executions.
-    pub(super) share: String,
-    pub(super) threads: String,
-    /// Of its executions, those soon after another thread used the same word.
-    pub(super) soon_same: String,
-    /// And those soon after another thread used another word of the line.
-    pub(super) soon_beside: String,
-    /// Where it was used last.
-    pub(super) code: String,
-}
-
-/// The words of the hottest lines of memory.
-pub(super) fn word_rows(locks: &Locks) -> Vec<WordRow> {
-    let all = executed(&locks.profile);
-    let code = |site: &Option<(String, u64)>| {
-        let (module, address) = site.as_ref()?;
-        let mut sites = locks.profile.sites.iter();
-        let site = sites.find(|s| s.address == *address && s.module == *module)?;
-        Some(place(&record::place(site)))
-    };
-    let of_line = |of: &LineProfile| -> Vec<WordRow> {
-        let words = of
-            .line
-            .words
-            .iter()
-            .zip(of.sites.iter().chain(std::iter::repeat(&None)));
-        let row = |(word, site): (&LineWord, &Option<(String, u64)>)| WordRow {
-            line: format!("{:#x}", of.line.address),
-            offset: word.offset.to_string(),
-            share: share(word.executed, all),
-            threads: word.threads.to_string(),
-            soon_same: share(word.soon_same, word.executed),
-            soon_beside: share(word.soon_beside, word.executed),
-            code: code(site).unwrap_or_else(|| NONE.to_owned()),
-        };
-        words.map(row).collect()
-    };
-    locks.profile.lines.iter().flat_map(of_line).collect()
-}
-
-/// What is said of a line whose words threads use in turns.
-pub(super) fn false_sharing(of: &LineProfile) -> String {
-    let offsets: Vec<String> = of.line.words.iter().map(|word| word.offset.to_string()).collect();
-    format!(
-        "false sharing: threads use different words of the line {:#x} (offsets {}) soon after each other; words {} bytes apart would not \
-         move with each other",
-        of.line.address,
-        offsets.join(", "),
-        LINE
-    )
-}
-
-/// Bytes of a cache line.
-const LINE: u32 = 64;
 
 /// A line of code: the function, and where it is in the source.
 pub(super) fn place(place: &Place) -> String {

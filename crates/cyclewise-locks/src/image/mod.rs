@@ -9,6 +9,7 @@ mod frame;
 mod lines;
 mod names;
 mod pclntab;
+mod perf_map;
 mod reader;
 mod separate;
 mod symbols;
@@ -29,6 +30,7 @@ use std::rc::Rc;
 use symbols::Symbols;
 
 pub use frame::Frame;
+pub use perf_map::PerfMap;
 pub use symbols::Function;
 
 /// Where debug information is looked for, and how much of it is read.

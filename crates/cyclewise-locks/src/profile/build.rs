@@ -1,5 +1,6 @@
 //! From counts to a profile: opens each executed file once, and looks at each site that was executed.
 
+use super::callers::{Callers, Unfinished};
 use super::place::{Place, file_offset};
 use super::sums::{system_calls, threads};
 use super::{Executed, Form, LineProfile, Mix, Operation, Profile, SiteProfile};
@@ -50,10 +51,16 @@ impl Profile {
             soname: String::new(),
             family: None,
             addresses: HashMap::new(),
+            callers: Callers::default(),
             missing: counts.missing.clone(),
         };
         let mut sites = Vec::new();
-        let (files, generated) = places(counts);
+        let (mut files, generated) = places(counts);
+        builder.callers.want(files.values().flatten().chain(&generated));
+        // Files that only call.
+        for path in builder.callers.files() {
+            files.entry(path).or_default();
+        }
         for (path, places) in files {
             builder.file(&path, places, &mut sites);
         }
@@ -61,6 +68,7 @@ impl Profile {
         for place in generated {
             sites.push(builder.site(GENERATED, place, None, true));
         }
+        let mut sites = builder.callers.complete(sites);
         let mut executed = Executed::default();
         for site in &sites {
             executed.add(site.form, site.executed);
@@ -122,12 +130,12 @@ fn places(counts: &Counts) -> (BTreeMap<PathBuf, Vec<Place>>, Vec<Place>) {
                     .entry(&process.mappings[index].path)
                     .or_default()
                     .entry(offset)
-                    .and_modify(|place| place.add(site))
-                    .or_insert_with(|| Place::new(offset, site)),
+                    .and_modify(|place| place.add(site, process))
+                    .or_insert_with(|| Place::new(offset, site, process)),
                 None => generated
                     .entry((site.address, &site.code))
-                    .and_modify(|place| place.add(site))
-                    .or_insert_with(|| Place::new(site.address, site)),
+                    .and_modify(|place| place.add(site, process))
+                    .or_insert_with(|| Place::new(site.address, site, process)),
             };
         }
     }
@@ -153,16 +161,19 @@ struct Builder<'a> {
     soname: String,
     /// Its family.
     family: Option<String>,
+    callers: Callers,
     /// Sites' addresses in their files, by file and offset.
     addresses: HashMap<(PathBuf, u64), u64>,
     missing: Vec<String>,
 }
 
 impl Builder<'_> {
-    fn file(&mut self, path: &std::path::Path, places: Vec<Place>, sites: &mut Vec<SiteProfile>) {
+    fn file(&mut self, path: &std::path::Path, places: Vec<Place>, sites: &mut Vec<Unfinished>) {
         let module = path.display().to_string();
         let image = match Image::open(path, self.arch, &self.options.limits) {
             Ok(image) => Some(image),
+            // What only calls has no sites that would be missed.
+            Err(_) if places.is_empty() => None,
             // The kernel's own code ([vdso]) is in no file.
             Err(_) if module.starts_with('[') => None,
             Err(reason) => {
@@ -176,6 +187,9 @@ impl Builder<'_> {
         let image = image.filter(|image| self.is_executed_file(&module, image, &places));
         self.identify(image.as_ref());
         if let Some(image) = &image {
+            self.callers.name(path, image);
+        }
+        if let Some(image) = image.as_ref().filter(|_| !places.is_empty()) {
             self.missing
                 .extend(image.missing.iter().map(|m| format!("{module}: {m}")));
         }
@@ -184,10 +198,13 @@ impl Builder<'_> {
             let trusted = image.as_ref().is_some_and(|i| has_code(i, &place));
             let offset = place.offset;
             let site = self.site(&module, place, image.as_ref(), trusted);
-            self.addresses.insert((path.to_owned(), offset), site.address);
+            self.addresses.insert((path.to_owned(), offset), site.0.address);
             sites.push(site);
         }
-        let unnamed = sites[before..].iter().filter(|s| s.frames.is_empty()).count();
+        let unnamed = sites[before..]
+            .iter()
+            .filter(|(site, _)| site.frames.is_empty())
+            .count();
         if image.is_some() && unnamed > 0 {
             self.missing.push(format!(
                 "{module}: no function is known for {unnamed} of {} sites; symbols or debug information would name them",
@@ -228,7 +245,7 @@ impl Builder<'_> {
     }
 
     /// One site; its code around it is read from the file where that has the executed code.
-    fn site(&mut self, module: &str, place: Place, image: Option<&Image>, trusted: bool) -> SiteProfile {
+    fn site(&mut self, module: &str, place: Place, image: Option<&Image>, trusted: bool) -> Unfinished {
         let address = image.and_then(|i| i.address(place.offset)).unwrap_or(place.offset);
         let block = address.saturating_sub(place.before.len() as u64);
         let mut recorded = place.before.clone();
@@ -239,7 +256,11 @@ impl Builder<'_> {
         let file = image.filter(|_| trusted).map(|i| i as &dyn ReadCode);
         let code = Code::new(self.arch, block, recorded, file);
         let function = image.and_then(|i| i.function(address));
-        let frames = image.map_or_else(Vec::new, |i| i.frames(address));
+        let frames = match image {
+            Some(image) => image.frames(address),
+            None if module == GENERATED => self.callers.generated(place.pid, place.offset),
+            None => Vec::new(),
+        };
         let before = code.leading(address, block, function.as_ref().map(|f| f.start));
         let functions: Vec<_> = frames
             .iter()
@@ -260,7 +281,7 @@ impl Builder<'_> {
         let bytes = site_bytes(&place, image, address);
         let what = locked(self.arch, &bytes, address);
         let (form, operation, width) = form_of(self.arch, what);
-        SiteProfile {
+        let site = SiteProfile {
             module: module.to_owned(),
             address,
             instruction: text(self.arch, &bytes, address),
@@ -277,7 +298,9 @@ impl Builder<'_> {
             before_threads: place.before_threads,
             distances: place.distances,
             mix: mix(&code, address, before),
-        }
+            callers: Vec::new(),
+        };
+        (site, place.callers)
     }
 
     /// The family and the class by the innermost function that the table knows.

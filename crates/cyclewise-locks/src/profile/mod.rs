@@ -1,6 +1,7 @@
 //! What people read of a run: each site with its function, line and class, and the sums.
 
 mod build;
+mod callers;
 mod place;
 mod sums;
 mod system_calls;
@@ -109,6 +110,18 @@ pub struct SiteProfile {
     pub distances: [u64; 8],
     /// The instructions around it.
     pub mix: Mix,
+    /// From where a lock's, an allocator's or a reference count's function was called, the most frequent first: not all of its executions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub callers: Vec<Caller>,
+}
+
+/// Executions of a site from one row of callers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Caller {
+    /// The functions, the innermost first; of those that were inlined into each other the line of the innermost that is no library's.
+    pub frames: Vec<Frame>,
+    /// How often.
+    pub executed: u64,
 }
 
 /// One thread.

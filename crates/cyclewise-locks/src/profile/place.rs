@@ -1,7 +1,9 @@
 //! Sites at one place of one file, of all processes together.
 
 use super::{Executed, Form};
-use crate::counts::{Process, Site, Words};
+use crate::counts::{CodeAddress, Process, Site, Words};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// A site of one or several processes.
 #[derive(Clone, Debug)]
@@ -17,11 +19,21 @@ pub(super) struct Place {
     pub(super) words: Words,
     pub(super) before_threads: u64,
     pub(super) distances: [u64; 8],
+    /// Executions by rows of callers: of each the file and the offset there, or an address of generated code.
+    pub(super) callers: BTreeMap<Vec<CallerPlace>, u64>,
+    /// The process that the site was found in first.
+    pub(super) pid: u32,
 }
+
+/// A file and an offset in it; without a file, a process and an address.
+pub(super) type CallerPlace = (Option<PathBuf>, u32, u64);
+
+/// Rows of callers that are kept of a site of a process: what is left is known of fewer executions.
+const PATHS: usize = 16;
 
 impl Place {
     /// The first process's site.
-    pub(super) fn new(offset: u64, site: &Site) -> Self {
+    pub(super) fn new(offset: u64, site: &Site, process: &Process) -> Self {
         let mut place = Self {
             offset,
             before: site.before.clone(),
@@ -31,13 +43,23 @@ impl Place {
             words: Words::default(),
             before_threads: 0,
             distances: [0; 8],
+            callers: BTreeMap::new(),
+            pid: process.pid,
         };
-        place.add(site);
+        place.add(site, process);
         place
     }
 
     /// Another process's site at the same place.
-    pub(super) fn add(&mut self, site: &Site) {
+    pub(super) fn add(&mut self, site: &Site, process: &Process) {
+        for path in site.callers.iter().take(PATHS) {
+            let callers = path
+                .callers
+                .iter()
+                .map(|caller| caller_place(process, *caller))
+                .collect();
+            add(self.callers.entry(callers).or_default(), path.executed);
+        }
         add(&mut self.executed, site.total());
         let threads = site.executed.iter().filter(|(_, n)| *n > 0).count();
         self.threads = self.threads.saturating_add(u32::try_from(threads).unwrap_or(u32::MAX));
@@ -60,11 +82,27 @@ impl Place {
 
 /// The file that a site lies in, by its index in the process's mappings, and the offset there.
 pub(super) fn file_offset(process: &Process, site: &Site) -> Option<(usize, u64)> {
-    let index = site.mapping? as usize;
+    offset_in_file(process, site.mapping?, site.address)
+}
+
+fn offset_in_file(process: &Process, mapping: u32, address: u64) -> Option<(usize, u64)> {
+    let index = mapping as usize;
     let mapping = process.mappings.get(index)?;
-    let distance = site.address.checked_sub(mapping.start)?;
+    let distance = address.checked_sub(mapping.start)?;
     let offset = mapping.offset.checked_add(distance)?;
-    (site.address < mapping.end).then_some((index, offset))
+    (address < mapping.end).then_some((index, offset))
+}
+
+/// Where a call is: it ends where it comes back to.
+fn caller_place(process: &Process, caller: CodeAddress) -> CallerPlace {
+    let address = caller.address.saturating_sub(1);
+    let in_file = caller
+        .mapping
+        .and_then(|mapping| offset_in_file(process, mapping, address));
+    match in_file {
+        Some((index, offset)) => (Some(process.mappings[index].path.clone()), 0, offset),
+        None => (None, process.pid, address),
+    }
 }
 
 impl Executed {

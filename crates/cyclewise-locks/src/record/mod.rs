@@ -10,7 +10,7 @@ mod part;
 mod texts;
 
 pub use costs::costs;
-pub use groups::{Group, Place, by, by_line, executed, place};
+pub use groups::{CallTree, Group, Place, by, by_line, call_trees, executed, place};
 pub use part::Part;
 pub use texts::with_texts;
 

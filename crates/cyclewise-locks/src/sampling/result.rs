@@ -199,6 +199,7 @@ fn site(address: u64, sum: Sum) -> Site {
         before: sum.before,
         code: sum.code,
         executed,
+        callers: Vec::new(),
         distances: [0; 8],
         before_threads: (sum.before_threads.round() as u64).min(all),
         words: Words {

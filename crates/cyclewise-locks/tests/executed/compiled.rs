@@ -108,6 +108,7 @@ pub(crate) fn site(code: &[u8], address: u64, times: u64) -> Site {
         before: Vec::new(),
         code: code[..code.len().min(8)].to_vec(),
         executed: vec![(0, times)],
+        callers: Vec::new(),
         distances: [times, 0, 0, 0, 0, 0, 0, 0],
         before_threads: times,
         words: Words {

@@ -141,6 +141,7 @@ pub(super) fn site(class: Class, operation: Operation, executed: u64, distances:
         },
         before_threads: executed,
         distances,
+        callers: Vec::new(),
         mix: Mix {
             arithmetic: 8,
             loads: 5,

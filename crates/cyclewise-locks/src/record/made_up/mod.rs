@@ -49,6 +49,7 @@ fn site(
         words: Words::default(),
         before_threads: 0,
         distances: [0; 8],
+        callers: Vec::new(),
         mix: Mix {
             arithmetic: 9,
             loads: 4,

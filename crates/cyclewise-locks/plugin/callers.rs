@@ -1,0 +1,181 @@
+//! Who calls: the return addresses of the calls that a thread is in, and how often each site was executed from which.
+//!
+//! The program's own calls and returns are followed. A return that leads to no address of the list ends it: a coroutine goes on, or a signal's
+//! handler came back, and callers that are not known are better than wrong ones. One that leads deeper has left several calls at once, as
+//! after longjmp(3); until then the callers further up are those of the calls that were left.
+//!
+//! # Cost
+//! A push or a search from the top for each call and return, and a search in a hash table for each execution of a site.
+
+use crate::blocks;
+use crate::image;
+use crate::layout::{self, CALLERS};
+use crate::memory::bump;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::atomic::Ordering;
+
+/// Calls that a thread may be in; of deeper recursion the outer half is forgotten.
+const DEEPEST: usize = 1 << 14;
+/// How many calls one return may leave.
+const LEAVES: usize = 256;
+/// Kinds of paths of one thread at a time; executions on further ones have no callers.
+const PATHS: usize = 8192;
+
+/// A site and the innermost return addresses; 0 is none.
+type Key = (u32, [u64; CALLERS]);
+
+/// Multiplies and rotates: keys are addresses that nobody chooses to collide.
+#[derive(Default)]
+pub struct FastHasher(u64);
+
+impl Hasher for FastHasher {
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+/// Paths that were counted.
+pub type Paths = HashMap<Key, &'static layout::Path, BuildHasherDefault<FastHasher>>;
+
+/// What a block's last instruction does to the calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Flow {
+    /// Nothing.
+    #[default]
+    Next,
+    /// Calls, and comes back to this address.
+    Call(u64),
+    /// Goes back.
+    Return,
+}
+
+/// The calls of one thread.
+#[derive(Default)]
+pub struct Callers {
+    stack: Vec<u64>,
+    /// Paths that were counted, by this thread or by those before it.
+    pub paths: Paths,
+}
+
+impl Callers {
+    /// No calls, and the paths that a thread before counted.
+    pub fn with(paths: Paths) -> Self {
+        Self {
+            stack: Vec::new(),
+            paths,
+        }
+    }
+
+    /// After a block that ended so, one at `to` begins.
+    #[inline]
+    pub fn went(&mut self, flow: Flow, to: u64) {
+        match flow {
+            Flow::Next => {}
+            // Code that asks where it is calls what follows.
+            Flow::Call(back) if back == to => {}
+            Flow::Call(back) => {
+                if self.stack.len() == DEEPEST {
+                    self.stack.drain(..DEEPEST / 2);
+                }
+                self.stack.push(back);
+            }
+            Flow::Return => {
+                let left = self.stack.iter().rev().take(LEAVES).position(|back| *back == to);
+                self.stack.truncate(left.map_or(0, |left| self.stack.len() - left - 1));
+            }
+        }
+    }
+
+    /// A site was executed.
+    #[inline]
+    pub fn executed(&mut self, site: u32) {
+        if self.stack.is_empty() {
+            return;
+        }
+        let mut innermost = [0; CALLERS];
+        for (to, back) in innermost.iter_mut().zip(self.stack.iter().rev()) {
+            *to = *back;
+        }
+        match self.paths.get(&(site, innermost)) {
+            Some(path) => bump(&path.executed, 1),
+            None => self.first((site, innermost)),
+        }
+    }
+
+    #[cold]
+    fn first(&mut self, key: Key) {
+        if self.paths.len() >= PATHS {
+            return;
+        }
+        let base = blocks::host(0);
+        let mappings = {
+            let mut translation = blocks::lock();
+            key.1.map(|back| match back {
+                0 => layout::NO_MAPPING,
+                back => translation.sites.maps.find(back.wrapping_add(base), base),
+            })
+        };
+        let path = image::lock().add(
+            |header| &header.paths,
+            |path: &layout::Path| &path.next,
+            |path| {
+                path.site.store(key.0, Ordering::Relaxed);
+                for (to, (back, mapping)) in path.callers.iter().zip(key.1.into_iter().zip(mappings)) {
+                    to.address.store(back, Ordering::Relaxed);
+                    to.mapping.store(mapping, Ordering::Relaxed);
+                }
+            },
+        );
+        bump(&path.executed, 1);
+        self.paths.insert(key, path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Callers, DEEPEST, Flow};
+
+    /// The calls after blocks that ended so and led there.
+    fn after(steps: &[(Flow, u64)]) -> Vec<u64> {
+        let mut callers = Callers::default();
+        for (flow, to) in steps {
+            callers.went(*flow, *to);
+        }
+        callers.stack
+    }
+
+    #[test]
+    fn calls_are_those_that_have_not_come_back() {
+        let [a, b, c] = [10, 20, 30].map(Flow::Call);
+        assert_eq!(after(&[(a, 1), (b, 2), (Flow::Next, 3)]), [10, 20]);
+        assert_eq!(after(&[(a, 1), (b, 2), (Flow::Return, 20)]), [10]);
+        assert_eq!(after(&[(a, 10)]), [], "code that asks where it is");
+        // longjmp left two calls.
+        assert_eq!(after(&[(a, 1), (b, 2), (c, 3), (Flow::Return, 10)]), []);
+        // A coroutine went on: nobody is known, and new calls are.
+        assert_eq!(after(&[(a, 1), (Flow::Return, 99), (b, 2)]), [20]);
+    }
+
+    #[test]
+    fn deep_recursion_forgets_its_outer_half() {
+        let steps: Vec<_> = (1..=DEEPEST as u64 + 1).map(|n| (Flow::Call(n), 0)).collect();
+        let calls = after(&steps);
+        assert_eq!(
+            (calls.len(), calls.last()),
+            (DEEPEST / 2 + 1, Some(&(DEEPEST as u64 + 1)))
+        );
+    }
+}

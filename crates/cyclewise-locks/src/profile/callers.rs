@@ -1,0 +1,121 @@
+//! Functions and lines of the callers of sites.
+//!
+//! Each file is opened once, so that what is wanted of it is collected before.
+
+use super::place::{CallerPlace, Place};
+use super::{Caller, SiteProfile};
+use crate::class::is_primitive;
+use crate::image::{Frame, Image, PerfMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+/// A site whose callers have no names yet.
+pub(super) type Unfinished = (SiteProfile, BTreeMap<Vec<CallerPlace>, u64>);
+
+/// Rows of callers that a profile keeps of a site.
+const MOST: usize = 16;
+
+/// What is wanted of files, and what was found.
+#[derive(Default)]
+pub(super) struct Callers {
+    wanted: BTreeMap<PathBuf, BTreeSet<u64>>,
+    named: HashMap<CallerPlace, Frame>,
+    maps: HashMap<u32, PerfMap>,
+}
+
+impl Callers {
+    /// Collects what is wanted.
+    pub(super) fn want<'a>(&mut self, places: impl Iterator<Item = &'a Place>) {
+        for (path, _, offset) in places.flat_map(|place| place.callers.keys()).flatten() {
+            if let Some(path) = path {
+                self.wanted.entry(path.clone()).or_default().insert(*offset);
+            }
+        }
+    }
+
+    /// The files of which something is wanted.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        self.wanted.keys().cloned().collect()
+    }
+
+    /// Names what is wanted of one file.
+    pub(super) fn name(&mut self, path: &Path, image: &Image) {
+        for offset in self.wanted.remove(path).unwrap_or_default() {
+            let frames = image
+                .address(offset)
+                .map_or_else(Vec::new, |address| image.frames(address));
+            if let Some(frame) = shown(&frames) {
+                self.named.insert((Some(path.to_owned()), 0, offset), frame.clone());
+            }
+        }
+    }
+
+    /// The function of generated code, if its program wrote a map.
+    pub(super) fn generated(&mut self, pid: u32, address: u64) -> Vec<Frame> {
+        let map = self.maps.entry(pid).or_insert_with(|| PerfMap::of_process(pid));
+        let function = map.name(address).map(str::to_owned);
+        let frame = |function| Frame {
+            function,
+            file: None,
+            line: None,
+        };
+        function.map(frame).into_iter().collect()
+    }
+
+    /// The sites with their callers: of those that are some caller's line.
+    pub(super) fn complete(&mut self, sites: Vec<Unfinished>) -> Vec<SiteProfile> {
+        let mut complete = |(mut site, paths): Unfinished| {
+            if is_called_for(&site) {
+                site.callers = self.of_site(paths);
+            }
+            site
+        };
+        sites.into_iter().map(&mut complete).collect()
+    }
+
+    fn of_site(&mut self, paths: BTreeMap<Vec<CallerPlace>, u64>) -> Vec<Caller> {
+        // Rows that differ in addresses may be the same in lines.
+        let mut rows: BTreeMap<Vec<Frame>, u64> = BTreeMap::new();
+        for (places, executed) in paths {
+            let frames: Vec<Frame> = places.iter().map_while(|place| self.frame(place)).collect();
+            if !frames.is_empty() {
+                let sum = rows.entry(frames).or_default();
+                *sum = sum.saturating_add(executed);
+            }
+        }
+        let mut rows: Vec<Caller> = rows
+            .into_iter()
+            .map(|(frames, executed)| Caller { frames, executed })
+            .collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.executed));
+        rows.truncate(MOST);
+        rows
+    }
+
+    fn frame(&mut self, place: &CallerPlace) -> Option<Frame> {
+        match place {
+            (Some(path), _, offset) => Some(self.named.get(place).cloned().unwrap_or_else(|| Frame {
+                function: format!("{}+{offset:#x}", path.file_name().unwrap_or_default().display()),
+                file: None,
+                line: None,
+            })),
+            (None, pid, address) => self.generated(*pid, *address).pop(),
+        }
+    }
+}
+
+/// The frame that is shown of those that were inlined into each other: the innermost that is no library's.
+fn shown(frames: &[Frame]) -> Option<&Frame> {
+    let own = |frame: &&Frame| !frame.is_of_library() && !is_primitive(&frame.function);
+    frames.iter().find(own).or(frames.last())
+}
+
+/// Whether who pays for the site is its caller: it is in a lock's, an allocator's or a reference count's function, which a library has.
+fn is_called_for(site: &SiteProfile) -> bool {
+    let known = site.family.is_some()
+        || site
+            .frames
+            .iter()
+            .all(|frame| frame.file.is_none() || frame.is_of_library());
+    known && site.frames.last().is_some_and(|frame| is_primitive(&frame.function))
+}

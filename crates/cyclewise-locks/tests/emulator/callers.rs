@@ -1,0 +1,64 @@
+//! Callers of a site whose calls are known.
+
+use crate::common::{compile, count, count_with, emulator, sites_at, symbols};
+use cyclewise_locks::counts::{CodeAddress, Process};
+use cyclewise_locks::emulator::Settings;
+use std::collections::BTreeMap;
+
+/// The program's function that an address is in; none of a library.
+fn function(process: &Process, symbols: &BTreeMap<String, u64>, at: CodeAddress) -> Option<String> {
+    let mapping = &process.mappings[at.mapping? as usize];
+    let offset = at.address - 1 - mapping.start + mapping.offset;
+    let functions = symbols.iter().filter(|(name, _)| !name.starts_with("site_"));
+    let before = functions
+        .filter(|(_, start)| **start <= offset)
+        .max_by_key(|(_, start)| **start)?;
+    (mapping.path == process.program).then(|| before.0.clone())
+}
+
+/// Executions by the innermost callers, as far as they are the program's own: three at most.
+fn callers(process: &Process, symbols: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
+    let site = sites_at(process, symbols["site_leaf"]).next().unwrap();
+    let mut sums = BTreeMap::new();
+    for path in &site.callers {
+        let own = path.callers.iter().map_while(|at| function(process, symbols, *at));
+        let names: Vec<_> = own.take(3).collect();
+        *sums.entry(names.join(" < ")).or_default() += path.executed;
+    }
+    sums
+}
+
+#[test]
+fn each_execution_has_those_who_called() {
+    let Some(emulator) = emulator() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = compile(folder.path(), "callers.c", &["-rdynamic"]) else {
+        return;
+    };
+    let (_, counts) = count(&emulator, &program, &[]);
+    let (process, symbols) = (&counts.processes[0], symbols(&program));
+    let found = callers(process, &symbols);
+    let expected = [
+        ("middle < often < main", 30),
+        ("seldom < main", 20),
+        ("middle < thread", 7),
+    ];
+    for (path, executed) in expected {
+        assert_eq!(found.get(path), Some(&executed), "{path}: {found:?}");
+    }
+    // What longjmp left may still be there above it, and never in between.
+    let landed: u64 = found
+        .iter()
+        .filter(|(path, _)| path.starts_with("lands"))
+        .map(|(_, n)| n)
+        .sum();
+    assert_eq!(landed, 5, "{found:?}");
+    assert_eq!(found.values().sum::<u64>(), 62, "{found:?}");
+    // The twin: where calls are not followed nobody is known.
+    let without = Settings {
+        callers: false,
+        ..Settings::default()
+    };
+    let (_, counts) = count_with(&emulator, &without, &program, &[]);
+    assert!(callers(&counts.processes[0], &symbols).is_empty());
+}
