@@ -28,6 +28,7 @@ pub mod percpu_counter;
 pub mod percpu_free_list;
 pub mod percpu_ref;
 pub mod percpu_ring;
+pub mod rcu;
 pub mod refcount;
 pub mod refusal;
 pub mod signal;

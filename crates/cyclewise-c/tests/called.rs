@@ -6,8 +6,8 @@ mod common;
 use common::{Link, Program};
 
 /// Programs of `tests/called`.
-const PROGRAMS: [&str; 8] = [
-    "clock.c", "counts.c", "errno.c", "fence.c", "locks.c", "mask.c", "percpu.c", "seq.c",
+const PROGRAMS: [&str; 9] = [
+    "clock.c", "counts.c", "errno.c", "fence.c", "locks.c", "mask.c", "percpu.c", "rcu.c", "seq.c",
 ];
 
 fn unhooked(file: &str, link: Link) -> Program<'static> {

@@ -54,6 +54,9 @@ const HEAD: &str = "\
  *
  * Fences: Any thread and any signal handler may make them. A child of fork(2) has its parent's kind.
  *
+ * RCU: Any thread may call all of it. A signal handler may begin and end sections, on a thread that has begun one before or called
+ * cw_rcu_register. A child of fork(2) has the sections of the thread that forked, and runs its own copy of the functions that wait.
+ *
  * Static keys: Any thread may change one; signal handlers may only test one. A child of fork(2) has them as they were.
  *
  * Per-CPU counters: Any thread and any signal handler may add. Creating, destroying, sum and compare are not for handlers. Sums stay exact

@@ -32,6 +32,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ("Soft mask", &["cw_mask_"]),
     ("Signals and what they share", &["cw_signal_", "cw_masked_lock_"]),
     ("Fences", &["cw_fence_"]),
+    ("RCU", &["cw_rcu_"]),
     ("Static keys", &["cw_key_"]),
     ("The library", &["cw_version"]),
 ];

@@ -25,6 +25,7 @@
 //! | [`mask::hold`] | defers signal handlers without a system call | a section must not be interrupted by the program's own handlers | `local_irq_save` |
 //! | [`fence`](mod@fence) | a pair of fences of which one costs nothing | one side runs a million times as often as the other | `membarrier` |
 //! | [`seq::SeqLock`] | a value that readers copy without storing anything | small values are read often and seldom written | `seqlock_t` |
+//! | [`rcu::Rcu`] | a value that readers share for two stores, dropped when no reader has it | values of any kind are read often and replaced seldom | `rcu_read_lock` |
 //! | [`static_key!`] | a flag whose test is one NOP until it is flipped | tracing or a rare option is compiled into a hot path | `static_branch` |
 //! | `alternative!` (x86-64) | an instruction sequence chosen by what the CPU supports | some CPUs have a better instruction | `ALTERNATIVE` |
 //! | [`refs::Arc`] | std's `Arc`, except that an overflowing count saturates and does not abort | a program that mostly has one thread pays for atomics: after [`enable_single!`] a clone costs what an `Rc`'s does until a second thread runs | |
@@ -64,6 +65,7 @@
 //! | `mask` | [`mask`], and `std` | `libc` |
 //! | `lock` | [`lock`] | `libc`, `lock_api`, `scopeguard` |
 //! | `fence` | [`mod@fence`] | `libc` |
+//! | `rcu` | [`rcu`], and `fence`, `std` | `libc` |
 //! | `seq` | [`seq`] | `libc` |
 //! | `refs` | [`refs`], and `lock`, which a [`LockRef`](refs::LockRef) takes | `libc`, `lock_api`, `scopeguard` |
 //! | `serde` | `Serialize` and `Deserialize` for [`atomic`]'s types and for [`Arc`](refs::Arc) and [`Weak`](refs::Weak) | `serde_core` |
@@ -99,6 +101,7 @@
             feature = "mask",
             feature = "patch",
             feature = "percpu",
+            feature = "rcu",
             feature = "refs",
             feature = "seq"
         ))
@@ -149,6 +152,8 @@ pub mod patch;
 pub mod percpu;
 #[cfg_attr(loom, path = "primitive_loom.rs")]
 mod primitive;
+#[cfg(feature = "rcu")]
+pub mod rcu;
 #[cfg(feature = "refs")]
 pub mod refs;
 #[cfg(feature = "seq")]

@@ -43,6 +43,8 @@ const ALSO: &[&str] = &[
     "crates/cyclewise/src/primitive_loom.rs",
     // A cell that one thread at a time is let into.
     "crates/cyclewise/src/clock/try_lock.rs",
+    // Values that readers share and writers drop after a grace period.
+    "crates/cyclewise/src/rcu/",
     // Copies of words that are called a value once a number shows that they are one's.
     "crates/cyclewise/src/seq/",
     // Words are reached by address, in memory that the CPUs share out among themselves.

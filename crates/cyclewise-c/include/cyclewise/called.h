@@ -45,6 +45,9 @@
  *
  * Fences: Any thread and any signal handler may make them. A child of fork(2) has its parent's kind.
  *
+ * RCU: Any thread may call all of it. A signal handler may begin and end sections, on a thread that has begun one before or called
+ * cw_rcu_register. A child of fork(2) has the sections of the thread that forked, and runs its own copy of the functions that wait.
+ *
  * Static keys: Any thread may change one; signal handlers may only test one. A child of fork(2) has them as they were.
  *
  * Per-CPU counters: Any thread and any signal handler may add. Creating, destroying, sum and compare are not for handlers. Sums stay exact
@@ -1229,6 +1232,45 @@ int cw_percpu_ring_pop_or_steal(struct cw_percpu_ring *ring,
                                 uint64_t *word,
                                 cw_bool *found,
                                 struct cw_refusal *why);
+
+/**
+ * Begins a section of reads; sections nest. What is loaded by an acquiring or consuming load in a section is not freed before its end, if
+ * writers free it by cw_rcu_defer or after cw_rcu_synchronize. Two stores with the end, where membarrier(2) is allowed.
+ */
+void cw_rcu_read_lock(void);
+
+/**
+ * Ends the calling thread's innermost section.
+ */
+void cw_rcu_read_unlock(void);
+
+/**
+ * Registers the calling thread, as its first section would: then its signal handlers may begin sections.
+ */
+void cw_rcu_register(void);
+
+/**
+ * Returns when every section has ended that was open at the call. In a section it ends the process, with a line.
+ */
+void cw_rcu_synchronize(void);
+
+/**
+ * Has `function` called with `argument` after every section has ended that is open now, on any thread that calls this function or
+ * cw_rcu_barrier. Its library stays mapped from now on. It takes no lock that is held around calls of this function. Where more than 4096 wait,
+ * the call waits.
+ */
+void cw_rcu_defer(void (*function)(void*),
+                  void *argument);
+
+/**
+ * Returns when all functions that were deferred before have been called. In a section, and in such a function, it ends the process.
+ */
+void cw_rcu_barrier(void);
+
+/**
+ * How many functions wait, about.
+ */
+CW_MUST_CHECK size_t cw_rcu_pending(void);
 
 /**
  * Sets what is called when a count is misused, for the whole process; null for nothing. The count is saturated before,

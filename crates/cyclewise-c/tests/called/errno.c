@@ -122,6 +122,18 @@ static void fences(void)
     }
 }
 
+static void read_and_wait(void)
+{
+    for (int n = 0; n < 70; n++) {
+        KEEPS(cw_rcu_read_lock());
+        KEEPS(cw_rcu_read_unlock());
+        KEEPS(cw_rcu_synchronize());
+        KEEPS(cw_rcu_defer(release, NULL));
+    }
+    KEEPS(cw_rcu_barrier());
+    KEEPS((void)!cw_rcu_pending());
+}
+
 static void clocks(void)
 {
     struct cw_clock_conversion conversion;
@@ -259,6 +271,7 @@ int main(int argc, char **argv)
     percpu();
     clocks();
     fences();
+    read_and_wait();
     locks();
     signals();
     modes();

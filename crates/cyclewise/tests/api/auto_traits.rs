@@ -155,6 +155,13 @@ table! { fn everywhere() {
     percpu::Ring<*mut u8, 4> => "SYPUR";
     percpu::Stopped<'static> => "SYPUR";
     cyclewise::fence::Asymmetric => "SYPUR";
+    cyclewise::rcu::Domain => "SYPUR";
+    cyclewise::rcu::DomainGuard<'static> => "--PUR";
+    cyclewise::rcu::Global => "SYPUR";
+    cyclewise::rcu::Guard => "--PUR";
+    cyclewise::rcu::Rcu<u64> => "SYPUR";
+    cyclewise::rcu::Rcu<Sent> => "S-P--";
+    cyclewise::rcu::Stall => "SYPUR";
     cyclewise::seq::SeqCount => "SYPUR";
     cyclewise::seq::SeqWriter<'static> => "SYPUR";
     cyclewise::seq::SeqLatch<u64> => "SYPUR";

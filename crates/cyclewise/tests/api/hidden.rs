@@ -60,6 +60,20 @@ const HIDDEN: &[(&str, &str)] = &[
     ),
     ("pub unsafe fn enable(", "unsafe"),
     ("pub unsafe fn refuse(", "unsafe"),
+    ("fn into_raw(self) -> *mut T;", "of a sealed trait; gives an address"),
+    ("unsafe fn from_raw(raw: *mut T) -> Self;", "unsafe"),
+    (
+        "fn read(&self) -> Self::Guard<'_>;",
+        "of a sealed trait; begins a section",
+    ),
+    (
+        "fn check(&self, guard: &Self::Guard<'_>);",
+        "of a sealed trait; compares addresses",
+    ),
+    (
+        "fn drop_later(&self, value: impl Send + 'static);",
+        "of a sealed trait; safe where public",
+    ),
     (
         "const HOLDS_LATER_LOADS: bool = false;",
         "of a sealed trait; a constant",

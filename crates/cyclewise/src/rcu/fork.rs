@@ -1,0 +1,70 @@
+//! Children of fork: a child has one reader, the thread that forked, with the sections that it has open.
+//!
+//! # Invariants
+//! 1. Sections of the parent's other threads are no sections of the child: what they read, nobody reads there.
+//! 2. No lock is held across a fork, so none can stay held in a child: closures are run under a word with the process's generation.
+//!
+//! In a child of `_Fork` or clone(2) no handler runs. There the first thread settles at its next grace period; until then the parent's
+//! sections count, which is safe.
+//!
+//! # Safety
+//! 1. Records are never freed.
+#![expect(unsafe_code, reason = "records by their address")]
+
+use super::record::{self, Record, SERIAL};
+use crate::primitive::unpatched::AtomicU64;
+use crate::sys::{atfork, fork_generation, thread};
+use core::sync::atomic::AtomicU32;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+/// The generation of the process that the records belong to; 0 before the first.
+static GENERATION: AtomicU32 = AtomicU32::new(0);
+/// In a child: serials below this are the parent's, and of those this one is left.
+static LIMIT: AtomicU64 = AtomicU64::new(0);
+static FORKER: AtomicU64 = AtomicU64::new(0);
+
+/// The record at an address of the list.
+pub(super) fn record_at(at: *mut Record) -> Option<&'static Record> {
+    // SAFETY: null, or a record, which is never freed.
+    unsafe { at.as_ref() }
+}
+
+/// Registers the handler. Two threads may both register it, and then it runs twice, which is once too often and does nothing.
+pub(super) fn watch() {
+    // Acquire: pairs with the Release below.
+    if GENERATION.load(Acquire) == 0 {
+        // Without memory for it, a child settles later.
+        let _ = atfork::register_atfork(None, None, Some(in_child));
+        GENERATION.store(fork_generation::current(), Release);
+    }
+}
+
+/// Before a grace period: does the handler's work where none has run.
+pub(super) fn settle() {
+    let of_records = GENERATION.load(Relaxed);
+    if of_records != 0 && of_records != fork_generation::current() && thread::is_first() {
+        in_child();
+    }
+}
+
+extern "C" fn in_child() {
+    let generation = fork_generation::current();
+    if GENERATION.swap(generation, Relaxed) == generation {
+        return;
+    }
+    let mine = record::current();
+    LIMIT.store(SERIAL.load(Relaxed), Relaxed);
+    FORKER.store(mine.serial(), Relaxed);
+    for record in record::all() {
+        if core::ptr::eq(record, mine) {
+            record.rename();
+        } else {
+            record.left_behind();
+        }
+    }
+}
+
+/// Whether a section of a domain belongs to a thread that this process does not have.
+pub(super) fn is_left_behind(serial: u64) -> bool {
+    serial < LIMIT.load(Relaxed) && serial != FORKER.load(Relaxed)
+}

@@ -1,0 +1,225 @@
+//! Closures that wait for a grace period, in batches.
+//!
+//! # States
+//! A closure is *fresh* until a batch takes it; the batch *waits* for its grace period, and is then run, in the order in which its
+//! closures came. One batch waits or runs at a time, so batches are in order too.
+//!
+//! # Invariants
+//! 1. The lists are changed by single atomic operations, so a child of fork has each closure once, or not at all: those of a batch that another
+//!    thread was about to run are the parent's alone.
+//! 2. `busy` holds the generation of the process whose thread runs a batch. In a child of fork an older one is nobody's.
+//! 3. Nothing is run or waited for inside a section, nor inside a closure: a thread would wait for itself.
+//!
+//! # Safety
+//! 1. A node belongs to the thread that made it until it is pushed, and then to the one that swaps it out of a list.
+#![expect(unsafe_code, reason = "nodes of a list, each owned by who takes it")]
+
+use super::node::{self, Node};
+use super::stall::Wait;
+use crate::error::Refusal;
+use crate::primitive::unpatched::AtomicU64;
+use crate::sys::{fork_generation, thread};
+use core::cell::Cell;
+use core::ptr::null_mut;
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicPtr, AtomicUsize};
+use std::thread_local;
+
+/// Closures in a batch, at least: one barrier of the kernel for as many.
+pub(super) const BATCH: usize = 64;
+/// Closures that may wait. A writer that adds more waits itself.
+pub(super) const LIMIT: usize = 4096;
+
+thread_local! {
+    static IN_CLOSURE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What a queue waits for.
+pub(super) trait Periods {
+    /// Begins a grace period.
+    ///
+    /// # Errors
+    /// No heavy fence can be made: see [`try_heavy`](crate::fence::try_heavy).
+    fn begin(&self) -> Result<u64, Refusal>;
+    /// Whether it is over; if not, has the calling thread wait a little.
+    fn is_over(&self, period: u64, wait: Option<&mut Wait>) -> bool;
+    /// Whether the calling thread is in a section; then something else may ask for help when it ends.
+    fn is_inside(&self) -> bool;
+}
+
+/// Closures of one kind of grace period.
+#[derive(Debug)]
+pub(super) struct Queue {
+    fresh: AtomicPtr<Node>,
+    waiting: AtomicPtr<Node>,
+    period: AtomicU64,
+    busy: AtomicU64,
+    pending: AtomicUsize,
+}
+
+/// A queue and its periods.
+#[derive(Clone, Copy)]
+pub(super) struct Deferred<'a, P> {
+    pub(super) queue: &'a Queue,
+    pub(super) periods: P,
+}
+
+impl Queue {
+    pub(super) const fn new() -> Self {
+        Self {
+            fresh: AtomicPtr::new(null_mut()),
+            waiting: AtomicPtr::new(null_mut()),
+            period: AtomicU64::new(0),
+            busy: AtomicU64::new(0),
+            pending: AtomicUsize::new(0),
+        }
+    }
+
+    /// How many closures wait.
+    pub(super) fn pending(&self) -> usize {
+        self.pending.load(Relaxed)
+    }
+
+    /// Appends a closure, or several; returns how many wait now.
+    fn push(&self, first: *mut Node, last: *mut Node, count: usize) -> usize {
+        let mut head = self.fresh.load(Relaxed);
+        loop {
+            // SAFETY: the caller's node, which nobody else has yet.
+            unsafe { (*last).next = head };
+            // Release: pairs with the Acquire of `take_fresh`.
+            match self.fresh.compare_exchange(head, first, Release, Relaxed) {
+                Ok(_) => return self.pending.fetch_add(count, Relaxed) + count,
+                Err(now) => head = now,
+            }
+        }
+    }
+
+    /// Runs what is left, of a queue that nobody else uses and whose sections have ended.
+    pub(super) fn run_all(&mut self) {
+        for list in [&mut self.waiting, &mut self.fresh] {
+            self.pending
+                .fetch_sub(run(core::mem::replace(list.get_mut(), null_mut())), Relaxed);
+        }
+    }
+}
+
+impl<P: Periods> Deferred<'_, P> {
+    /// Appends a closure, and helps where a batch is complete.
+    pub(super) fn defer(&self, closure: impl FnOnce() + Send + 'static) {
+        let node = node::boxed(closure);
+        let pending = self.queue.push(node, node, 1);
+        if pending.is_multiple_of(BATCH) || pending > LIMIT {
+            self.help();
+        }
+    }
+
+    /// Does what is due: runs a batch whose grace period is over, and begins one for the next. Waits where too many closures wait.
+    pub(super) fn help(&self) {
+        if IN_CLOSURE.get() || self.periods.is_inside() {
+            return;
+        }
+        let mut wait = Wait::new();
+        // Without a heavy fence nothing gets due.
+        while self.advance(None).is_ok() && self.queue.pending() > LIMIT {
+            if self.advance(Some(&mut wait)).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Waits until every closure that was appended before has run.
+    ///
+    /// # Panics
+    /// In a section and in a closure: the thread would wait for itself. Where no heavy fence can be made.
+    pub(super) fn barrier(&self) {
+        assert!(
+            !IN_CLOSURE.get(),
+            "rcu: a barrier in a deferred closure would wait for itself"
+        );
+        assert!(
+            !self.periods.is_inside(),
+            "rcu: a barrier in a section of reads would wait for itself"
+        );
+        let done = std::sync::Arc::new(AtomicU64::new(0));
+        let here = std::sync::Arc::clone(&done);
+        // Release: pairs with the Acquire below; batches and their closures run in order.
+        let node = node::boxed(move || here.store(1, Release));
+        self.queue.push(node, node, 1);
+        let mut wait = Wait::new();
+        while done.load(Acquire) == 0 {
+            if let Err(refusal) = self.advance(Some(&mut wait)) {
+                panic!("rcu: no grace period: {refusal}");
+            }
+        }
+    }
+
+    /// One step of the queue's work, if no other thread makes one.
+    fn advance(&self, mut wait: Option<&mut Wait>) -> Result<(), Refusal> {
+        super::fork::settle();
+        let Some(_busy) = Busy::take(&self.queue.busy) else {
+            if wait.is_some() {
+                // Another thread runs closures.
+                thread::nap();
+            }
+            return Ok(());
+        };
+        let queue = self.queue;
+        // Relaxed, here and below: `busy` orders them.
+        if !queue.waiting.load(Relaxed).is_null() {
+            if !self.periods.is_over(queue.period.load(Relaxed), wait.take()) {
+                return Ok(());
+            }
+            let ready = queue.waiting.swap(null_mut(), Relaxed);
+            queue.pending.fetch_sub(run(ready), Relaxed);
+        }
+        // Acquire: pairs with the Release in `push`.
+        let fresh = queue.fresh.swap(null_mut(), Acquire);
+        if fresh.is_null() {
+            return Ok(());
+        }
+        match self.periods.begin() {
+            Ok(period) => {
+                queue.period.store(period, Relaxed);
+                queue.waiting.store(fresh, Relaxed);
+                Ok(())
+            }
+            Err(refusal) => {
+                // They are counted already.
+                queue.push(fresh, node::last(fresh), 0);
+                Err(refusal)
+            }
+        }
+    }
+}
+
+/// Runs a list's closures in the order in which they came; returns how many.
+fn run(newest: *mut Node) -> usize {
+    let before = IN_CLOSURE.replace(true);
+    let mut count = 0;
+    let mut next = node::reversed(newest);
+    while !next.is_null() {
+        next = node::run(next);
+        count += 1;
+    }
+    IN_CLOSURE.set(before);
+    count
+}
+
+/// The queue's work is this thread's, until this is dropped.
+struct Busy<'a>(&'a AtomicU64);
+
+impl<'a> Busy<'a> {
+    fn take(word: &'a AtomicU64) -> Option<Self> {
+        let me = u64::from(fork_generation::current());
+        let found = word.load(Relaxed);
+        // AcqRel: pairs with the Release of the drop.
+        let taken = found != me && !IN_CLOSURE.get() && word.compare_exchange(found, me, AcqRel, Relaxed).is_ok();
+        taken.then_some(Self(word))
+    }
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.0.store(0, Release);
+    }
+}

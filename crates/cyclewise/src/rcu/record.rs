@@ -1,0 +1,220 @@
+//! Each thread's record: its reader's words, in memory that is never freed.
+//!
+//! # States
+//! The owner of a record: 0, free; otherwise a thread's id. [`LATE`]: no destructor will tell of that thread's end, because it
+//! registered after its thread-local destructors had run.
+//!
+//! # Invariants
+//! 1. A record stays in the list for ever, so that writers can look at it without asking whether its thread lives.
+//! 2. A record has a new owner only when no section of its last one is open. A guard that was forgotten keeps its record for ever, and with
+//!    it every grace period: a reference from it may be on its way through the program.
+//! 3. A thread's own record is changed by that thread alone; and in a child of fork by the only thread there is.
+
+use super::fork;
+use super::global::{PERIOD, global_queue, light};
+use super::protocol::{COUNT, FENCED, HELP, IDLE, IDLE_FENCED, NOBODY, ORPHAN, Reader};
+use crate::fence;
+use crate::primitive::unpatched::AtomicU64;
+use crate::sys::thread;
+use core::cell::Cell;
+use core::sync::atomic::AtomicPtr;
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+use std::boxed::Box;
+use std::thread_local;
+
+/// A record: alone in its lines, since its owner stores to it at each section.
+#[derive(Debug)]
+#[repr(align(128))]
+pub(super) struct Record {
+    pub(super) reader: Reader,
+    owner: AtomicU64,
+    /// Distinguishes owners, also across forks.
+    serial: AtomicU64,
+    next: AtomicPtr<Record>,
+}
+
+const LATE: u64 = 1 << 32;
+
+static NO_RECORD: Record = Record::new();
+static FIRST: AtomicPtr<Record> = AtomicPtr::new(core::ptr::null_mut());
+/// The next serial.
+pub(super) static SERIAL: AtomicU64 = AtomicU64::new(1);
+
+thread_local! {
+    static CURRENT: Cell<Option<&'static Record>> = const { Cell::new(None) };
+    static END: End = const { End };
+}
+
+/// Its destructor gives the thread's record back.
+struct End;
+
+impl Drop for End {
+    fn drop(&mut self) {
+        if let Some(record) = CURRENT.replace(None) {
+            record.retire();
+        }
+    }
+}
+
+/// All records, newest first.
+pub(super) fn all() -> impl Iterator<Item = &'static Record> {
+    // Acquire: pairs with the AcqRel in `add`.
+    let mut at = FIRST.load(Acquire);
+    core::iter::from_fn(move || {
+        let record = fork::record_at(at)?;
+        at = record.next.load(Relaxed);
+        Some(record)
+    })
+}
+
+/// The calling thread's record; one without an owner where it has none.
+#[inline(always)]
+pub(super) fn current() -> &'static Record {
+    CURRENT.get().unwrap_or(&NO_RECORD)
+}
+
+/// The calling thread's record. Its first call registers the thread.
+pub(super) fn registered() -> &'static Record {
+    CURRENT.get().unwrap_or_else(register)
+}
+
+#[cold]
+#[inline(never)]
+fn register() -> &'static Record {
+    fork::watch();
+    let tid = u64::from(thread::id().cast_unsigned());
+    let is_late = END.try_with(|_| ()).is_err();
+    let owner = if is_late { LATE | tid } else { tid };
+    let record = all().find(|record| record.claim(owner)).unwrap_or_else(|| add(owner));
+    record.serial.store(SERIAL.fetch_add(1, Relaxed), Relaxed);
+    let idle = if fence::is_asymmetric() { IDLE } else { IDLE_FENCED };
+    record.reader.word.store(idle, Relaxed);
+    CURRENT.set(Some(record));
+    record
+}
+
+fn add(owner: u64) -> &'static Record {
+    let record: &'static Record = Box::leak(Box::new(Record::new()));
+    record.owner.store(owner, Relaxed);
+    let mut first = FIRST.load(Relaxed);
+    loop {
+        record.next.store(first, Relaxed);
+        let new = core::ptr::from_ref(record).cast_mut();
+        // AcqRel: pairs with the Acquire in `all`. The thread's first section is after it, so a light fence orders the two.
+        match FIRST.compare_exchange(first, new, AcqRel, Relaxed) {
+            Ok(_) => return record,
+            Err(now) => first = now,
+        }
+    }
+}
+
+impl Record {
+    const fn new() -> Self {
+        Self {
+            reader: Reader {
+                word: AtomicU64::new(NOBODY),
+                nest: AtomicU64::new(0),
+            },
+            owner: AtomicU64::new(0),
+            serial: AtomicU64::new(0),
+            next: AtomicPtr::new(core::ptr::null_mut()),
+        }
+    }
+
+    /// Whether the record is the caller's from now on.
+    fn claim(&self, me: u64) -> bool {
+        let owner = self.owner.load(Relaxed);
+        let is_free = owner == 0 || owner & LATE != 0 && !self.reader.is_inside() && has_ended(owner as i32);
+        // Acquire: pairs with the Release in `free`.
+        is_free && self.owner.compare_exchange(owner, me, Acquire, Relaxed).is_ok()
+    }
+
+    /// The kernel's id of the owner.
+    pub(super) fn thread(&self) -> i32 {
+        self.owner.load(Relaxed) as i32
+    }
+
+    pub(super) fn serial(&self) -> u64 {
+        self.serial.load(Relaxed)
+    }
+
+    /// Begins a section.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn enter_slow(&'static self) -> &'static Self {
+        if self.reader.is_inside() {
+            let nest = self.reader.nest.load(Relaxed);
+            assert!(nest & COUNT < COUNT, "more than 2^32 guards of one thread");
+            self.reader.nest.store(nest + 1, Relaxed);
+            return self;
+        }
+        let record = registered();
+        if !record.reader.enter(&PERIOD.0, light) {
+            record
+                .reader
+                .enter_fenced(&PERIOD.0, || core::sync::atomic::fence(SeqCst));
+        }
+        record
+    }
+
+    /// Ends a section.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn leave_slow(&self) {
+        let nest = self.reader.nest.load(Relaxed);
+        if nest & COUNT > 0 {
+            return self.reader.nest.store(nest - 1, Relaxed);
+        }
+        if nest & ORPHAN != 0 {
+            return self.free();
+        }
+        self.reader.nest.store(0, Relaxed);
+        let idle = if nest & FENCED == 0 { IDLE } else { IDLE_FENCED };
+        // Release: as in `Reader::leave`.
+        self.reader.word.store(idle, Release);
+        if nest & HELP != 0 {
+            global_queue().help();
+        }
+    }
+
+    /// Has the end of the open section help with closures.
+    pub(super) fn ask_for_help(&self) {
+        self.reader.nest.store(self.reader.nest.load(Relaxed) | HELP, Relaxed);
+    }
+
+    /// Gives the record back at the end of its thread, or of its last section (Invariant 2).
+    fn retire(&self) {
+        if self.reader.is_inside() {
+            self.reader.nest.store(self.reader.nest.load(Relaxed) | ORPHAN, Relaxed);
+        } else {
+            self.free();
+        }
+    }
+
+    fn free(&self) {
+        self.reader.nest.store(0, Relaxed);
+        // Release: as in `Reader::leave`.
+        self.reader.word.store(NOBODY, Release);
+        // Release: pairs with the Acquire in `claim`.
+        self.owner.store(0, Release);
+    }
+
+    /// In a child of fork: of another thread, which the child does not have. What an ended thread left open stays open.
+    pub(super) fn left_behind(&self) {
+        if self.owner.load(Relaxed) != 0 && self.reader.nest.load(Relaxed) & ORPHAN == 0 {
+            self.free();
+        }
+    }
+
+    /// In a child of fork: of the thread that forked, which has a new id.
+    pub(super) fn rename(&self) {
+        let late = self.owner.load(Relaxed) & LATE;
+        self.owner
+            .store(late | u64::from(thread::id().cast_unsigned()), Relaxed);
+    }
+}
+
+/// Whether the kernel says that a thread of this process has ended. A filter that says so of the caller too is not believed.
+fn has_ended(tid: i32) -> bool {
+    thread::is_gone(tid) && !thread::is_gone(thread::id())
+}

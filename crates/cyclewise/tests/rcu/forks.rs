@@ -1,0 +1,148 @@
+//! Children of fork have one reader, the thread that forked, whatever the parent's other threads were doing.
+
+use crate::common::child::{fork, in_child, wait_for};
+use crate::common::harness::{Check, checks};
+use cyclewise::rcu::{self, Domain, Rcu};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::SeqCst;
+use std::thread;
+
+pub(crate) const CHECKS: &[Check] = checks![
+    a_child_does_not_wait_for_the_parents_readers,
+    a_child_has_the_section_that_it_was_forked_in,
+    closures_that_wait_are_run_in_both,
+    forks_beside_readers_and_writers,
+    a_child_without_handlers_settles,
+    children_of_children_have_one_reader,
+];
+
+/// Runs `body` while another thread is in sections of both kinds.
+fn beside_a_reader(domain: &Domain, body: impl FnOnce()) {
+    let [inside, over] = [const { AtomicBool::new(false) }; 2];
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let _guards = (rcu::read(), rcu::read(), domain.read());
+            inside.store(true, SeqCst);
+            while !over.load(SeqCst) {
+                thread::yield_now();
+            }
+        });
+        while !inside.load(SeqCst) {
+            thread::yield_now();
+        }
+        body();
+        over.store(true, SeqCst);
+    });
+}
+
+fn a_child_does_not_wait_for_the_parents_readers() {
+    let domain = Domain::new();
+    beside_a_reader(&domain, || {
+        in_child(|| {
+            rcu::synchronize();
+            rcu::barrier();
+            domain.synchronize();
+        })
+        .unwrap();
+    });
+}
+
+fn a_child_has_the_section_that_it_was_forked_in() {
+    let value = Rcu::new(AtomicU64::new(5));
+    let guard = rcu::read();
+    let found = value.load(&guard);
+    in_child(|| {
+        let (done, ended) = std::sync::mpsc::channel();
+        thread::spawn(move || {
+            rcu::synchronize();
+            done.send(()).unwrap();
+        });
+        assert!(ended.recv_timeout(std::time::Duration::from_millis(50)).is_err());
+        assert_eq!(found.load(SeqCst), 5);
+    })
+    .unwrap();
+    drop(guard);
+    rcu::synchronize();
+}
+
+static RAN: AtomicU64 = AtomicU64::new(0);
+
+fn closures_that_wait_are_run_in_both() {
+    for _ in 0..10 {
+        rcu::defer(|| {
+            RAN.fetch_add(1, SeqCst);
+        });
+    }
+    let run = || {
+        rcu::barrier();
+        assert_eq!(RAN.load(SeqCst), 10);
+    };
+    in_child(run).unwrap();
+    run();
+}
+
+/// Fork interrupts threads anywhere: in a batch, in a section, while they register.
+fn forks_beside_readers_and_writers() {
+    let value = Rcu::new(vec![7; 10]);
+    let domain = Domain::new();
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(SeqCst) {
+                value.replace(vec![7; 10]);
+                domain.drop_later(vec![7; 10]);
+                drop(domain.read());
+            }
+        });
+        scope.spawn(|| {
+            while !over.load(SeqCst) {
+                thread::scope(|scope| {
+                    scope.spawn(|| assert_eq!(value.load(&rcu::read())[9], 7));
+                });
+            }
+        });
+        for _ in 0..100 {
+            in_child(|| {
+                assert_eq!(value.load(&rcu::read())[9], 7);
+                value.replace(vec![8; 10]);
+                rcu::barrier();
+                domain.barrier();
+            })
+            .unwrap();
+        }
+        over.store(true, SeqCst);
+    });
+}
+
+/// A child of a bare clone(2): none of the handlers has run.
+fn a_child_without_handlers_settles() {
+    let domain = Domain::new();
+    beside_a_reader(&domain, || {
+        // SAFETY: like fork, without handlers.
+        let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) } as i32;
+        if pid == 0 {
+            rcu::synchronize();
+            domain.synchronize();
+            // SAFETY: ends the child.
+            unsafe { libc::_exit(0) };
+        }
+        wait_for(pid).unwrap();
+    });
+}
+
+fn children_of_children_have_one_reader() {
+    let domain = Domain::new();
+    beside_a_reader(&domain, || {
+        let child = fork(|| {
+            let guard = domain.read();
+            in_child(|| {
+                drop(guard);
+                domain.synchronize();
+                rcu::synchronize();
+            })
+            .unwrap();
+        });
+        wait_for(child).unwrap();
+    });
+}
