@@ -73,7 +73,7 @@
 //! | `arc-swap` | [`Arc`](refs::Arc) and [`Weak`](refs::Weak) in an `ArcSwapAny`; and `refs`, `std` | `libc`, `lock_api`, `scopeguard`, `arc-swap`, `rustversion` |
 //! | `stable_deref_trait` | [`Arc`](refs::Arc) for owning_ref, yoke and others; and `refs` | `libc`, `lock_api`, `scopeguard`, `stable_deref_trait` |
 //! | `unsize` | that crate's coercions of [`Arc`](refs::Arc) and [`Weak`](refs::Weak); and `refs` | `libc`, `lock_api`, `scopeguard`, `unsize` |
-//! | `metrics` | [`percpu::metrics`], a recorder with per-CPU counters; and `percpu`, `std` | `libc`, `metrics`, `rapidhash`, `rustversion` |
+//! | `metrics` | [`percpu::metrics`], a recorder with per-CPU counters and histograms; and `percpu-histogram`, `std` | `libc`, `metrics`, `rapidhash`, `rustversion` |
 //! | `tracing` | [`clock::tracing`], time stamps of log lines; and `clock`, `std` | `libc`, `tracing-subscriber`, `tracing-core`, `cfg-if`, `lazy_static`, `once_cell`, `sharded-slab`, `thread_local` |
 //!
 //! The last seven are off by default, for programs that use the crate of the same name.

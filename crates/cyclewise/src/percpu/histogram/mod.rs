@@ -84,6 +84,12 @@ impl Histogram {
         }
     }
 
+    /// Whether there is a cell for the value.
+    #[cfg(feature = "metrics")]
+    pub(super) fn has_cell(value: f64) -> bool {
+        cells::word(value) < CELLS
+    }
+
     /// Allocates the words now, so that no record has to.
     ///
     /// # Errors

@@ -32,6 +32,14 @@ pub struct Range {
     pub upper: f64,
 }
 
+impl Bucket {
+    /// The middle of its bounds: at most 1.6 % from each value in it.
+    #[must_use]
+    pub fn middle(self) -> f64 {
+        f64::midpoint(self.lower, self.upper)
+    }
+}
+
 impl Range {
     /// The middle of both: at most 1.6 % from the figure. If one is infinite, the other.
     #[must_use]

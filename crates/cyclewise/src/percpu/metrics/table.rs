@@ -1,4 +1,4 @@
-//! The counters by key: shards, each a table under a lock of its own.
+//! What is counted, by key: shards, each a table under a lock of its own.
 //!
 //! The key brings its hash, which nobody computes again. Two keys of one hash are in one bucket.
 
@@ -14,9 +14,13 @@ use std::vec::Vec;
 /// A power of two.
 const SHARDS: usize = 32;
 
-pub(super) struct Table([Shard; SHARDS]);
+pub(super) struct Table<R>([Shard<R>; SHARDS]);
 
-type Shard = RwLock<HashMap<u64, Vec<Arc<Registered>>, BuildHasherDefault<Unchanged>>>;
+type Shard<R> = RwLock<HashMap<u64, Vec<Arc<R>>, BuildHasherDefault<Unchanged>>>;
+
+pub(super) trait Keyed {
+    fn key(&self) -> &Key;
+}
 
 /// A counter of ours, and the next recorder's of the same key.
 pub(super) struct Registered {
@@ -35,43 +39,56 @@ struct Exported {
 }
 
 /// A [`Metadata`] that owns its strings.
-struct Owned {
+pub(super) struct Owned {
     target: Box<str>,
     level: Level,
     module_path: Option<Box<str>>,
 }
 
-impl Table {
+impl Owned {
+    pub(super) fn new(metadata: &Metadata<'_>) -> Self {
+        Self {
+            target: metadata.target().into(),
+            level: *metadata.level(),
+            module_path: metadata.module_path().map(Box::from),
+        }
+    }
+
+    pub(super) fn metadata(&self) -> Metadata<'_> {
+        Metadata::new(&self.target, self.level, self.module_path.as_deref())
+    }
+}
+
+impl<R: Keyed> Table<R> {
     pub(super) fn new() -> Self {
         Self(core::array::from_fn(|_| Shard::default()))
     }
 
-    fn shard(&self, key: &Key) -> &Shard {
+    fn shard(&self, key: &Key) -> &Shard<R> {
         // The tables use the lowest and the highest bits.
         &self.0[(key.get_hash() >> 32) as usize % SHARDS]
     }
 
-    pub(super) fn find(&self, key: &Key) -> Option<Arc<Counter>> {
+    pub(super) fn find(&self, key: &Key) -> Option<Arc<R>> {
         let shard = self.shard(key).read().unwrap_or_else(PoisonError::into_inner);
         let mut bucket = shard.get(&key.get_hash())?.iter();
-        let registered = bucket.find(|registered| registered.key == *key)?;
-        Some(Arc::clone(&registered.counter))
+        bucket.find(|registered| registered.key() == key).cloned()
     }
 
-    /// Adds the counter, unless another thread has added one of this key.
-    pub(super) fn add(&self, new: Registered) -> Arc<Counter> {
-        let mut shard = self.shard(&new.key).write().unwrap_or_else(PoisonError::into_inner);
-        let bucket = shard.entry(new.key.get_hash()).or_default();
-        if let Some(registered) = bucket.iter().find(|registered| registered.key == new.key) {
-            return Arc::clone(&registered.counter);
+    /// Adds it, unless another thread has added one of this key.
+    pub(super) fn add(&self, new: R) -> Arc<R> {
+        let mut shard = self.shard(new.key()).write().unwrap_or_else(PoisonError::into_inner);
+        let bucket = shard.entry(new.key().get_hash()).or_default();
+        if let Some(registered) = bucket.iter().find(|registered| registered.key() == new.key()) {
+            return Arc::clone(registered);
         }
-        let counter = Arc::clone(&new.counter);
-        bucket.push(Arc::new(new));
-        counter
+        let new = Arc::new(new);
+        bucket.push(Arc::clone(&new));
+        new
     }
 
-    /// All counters. No lock is held when it returns.
-    pub(super) fn all(&self) -> Vec<Arc<Registered>> {
+    /// All of them. No lock is held when it returns.
+    pub(super) fn all(&self) -> Vec<Arc<R>> {
         let mut all = Vec::new();
         for shard in &self.0 {
             let shard = shard.read().unwrap_or_else(PoisonError::into_inner);
@@ -81,16 +98,18 @@ impl Table {
     }
 }
 
+impl Keyed for Registered {
+    fn key(&self) -> &Key {
+        &self.key
+    }
+}
+
 impl Registered {
     pub(super) fn new(key: &Key, metadata: &Metadata<'_>, next: metrics::Counter) -> Self {
         Self {
             key: key.clone(),
             counter: Arc::new(Counter::new()),
-            metadata: Owned {
-                target: metadata.target().into(),
-                level: *metadata.level(),
-                module_path: metadata.module_path().map(Box::from),
-            },
+            metadata: Owned::new(metadata),
             exported: Mutex::new(Exported {
                 next,
                 sum: 0,
@@ -111,13 +130,7 @@ impl Registered {
             return;
         }
         if was_idle {
-            let Owned {
-                target,
-                level,
-                module_path,
-            } = &self.metadata;
-            let metadata = Metadata::new(target, *level, module_path.as_deref());
-            let next = recorder.register_counter(&self.key, &metadata);
+            let next = recorder.register_counter(&self.key, &self.metadata.metadata());
             locked(&self.exported).next = next;
         }
         let next = locked(&self.exported).next.clone();
