@@ -202,7 +202,9 @@ pub(crate) fn is_primitive(function: &str) -> bool {
     ];
     let words = words(last_part(function));
     let allocates = words.iter().any(|w| ALLOCATES.contains(&w.as_str())) || function.starts_with("operator new");
-    allocates || purpose(function).is_some() || counts_references(function) || is_atomic(function)
+    // AArch64 calls a function of the compiler for each atomic operation.
+    let is_outlined = function.starts_with("__aarch64_");
+    allocates || is_outlined || purpose(function).is_some() || counts_references(function) || is_atomic(function)
 }
 
 /// Whether a function never returns to its caller, by its name: it ends the program or unwinds.

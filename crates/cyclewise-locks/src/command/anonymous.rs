@@ -45,6 +45,9 @@ mod tests {
     fn every_option_that_names_a_file_is_known() {
         let mut options = path_options();
         options.sort();
-        assert_eq!(options, ["--anonymous", "--costs", "--html", "--json", "--table"]);
+        assert_eq!(
+            options,
+            ["--anonymous", "--costs", "--html", "--json", "--sysroot", "--table"]
+        );
     }
 }

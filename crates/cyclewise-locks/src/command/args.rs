@@ -107,6 +107,12 @@ pub(super) struct LocksArgs {
     /// Count at most this many programs that PROG starts; others run without being counted, and a line says how many
     #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(super) processes: u32,
+    /// Where the dynamic linker and the libraries of a program for another architecture are
+    ///
+    /// AArch64 programs are counted on x86-64 and the other way round, where qemu's emulator of that architecture is installed. They are not
+    /// timed, so there are seconds instead of shares unless --user-seconds and --costs say what their own machine takes.
+    #[arg(long, value_name = "DIR")]
+    pub(super) sysroot: Option<PathBuf>,
     /// Do not follow calls and returns: lines of locks and allocators are then those of the library, and counting is faster
     #[arg(long)]
     pub(super) no_callers: bool,
@@ -144,6 +150,9 @@ pub(super) struct LocksRunnerArgs {
     /// As of `locks`
     #[arg(long)]
     pub(super) no_callers: bool,
+    /// As of `locks`
+    #[arg(long)]
+    pub(super) sysroot: Option<PathBuf>,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true)]
     pub(super) program: Vec<OsString>,

@@ -126,16 +126,19 @@ fn is_runner(pid: u32) -> bool {
 
 /// The runner as cargo reads it from a variable: words, between spaces.
 fn runner(program: &Path, folder: &Path, options: &PartOptions<'_>) -> Result<OsString> {
-    for path in [program, folder] {
+    for path in [program, folder].into_iter().chain(options.sysroot) {
         if path.to_str().is_none_or(|path| path.contains(char::is_whitespace)) {
             return Err(Error::unsupported(format!(
-                "{}: cargo takes no runner whose path has a space; install cyclewise elsewhere, or name another folder by TMPDIR",
+                "{}: cargo takes no runner whose path has a space; install cyclewise elsewhere, or name another folder by TMPDIR or --sysroot",
                 path.display()
             )));
         }
     }
+    let sysroot = options
+        .sysroot
+        .map_or_else(String::new, |root| format!(" --sysroot {}", root.display()));
     Ok(format!(
-        "{} locks-runner {} --by {} --native-runs {} --processes {}{} --",
+        "{} locks-runner {} --by {} --native-runs {} --processes {}{}{sysroot} --",
         program.display(),
         folder.display(),
         options.way.by().name(),

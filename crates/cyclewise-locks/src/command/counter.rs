@@ -24,7 +24,7 @@ impl Way for ByCounter {
 
     fn check(&self, program: &Program) -> Result<()> {
         // What an emulator cannot run as it is, the kernel does not let an ordinary user sample either.
-        emulator::check_program(&program.named, super::emulator::ARCH, None)
+        emulator::check_program(&program.named, super::emulator::MACHINE, None)
             .map(drop)
             .map_err(Error::in_one_line)
     }

@@ -36,13 +36,19 @@ use cyclewise_report::files::output::{self, tell};
 use native::{CountedEnd, Stdin};
 use program::Program;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{ExitCode, ExitStatus};
 use std::time::{Duration, Instant};
 use way::{CountedRun, Launch, Way};
 
 /// All ways of counting, the one that slows programs least first.
-fn ways() -> Vec<Box<dyn Way>> {
-    vec![Box::new(counter::ByCounter), Box::new(emulator::ByEmulator::default())]
+fn ways(program: &Program, sysroot: Option<&Path>) -> Vec<Box<dyn Way>> {
+    let by_emulator = emulator::ByEmulator::new(program, sysroot.map(Path::to_path_buf));
+    match emulator::arch_of(program) {
+        emulator::MACHINE => vec![Box::new(counter::ByCounter), Box::new(by_emulator)],
+        // No CPU of this machine executes it.
+        _ => vec![Box::new(by_emulator)],
+    }
 }
 
 /// The counter's rate is measured for so long where no forecast measures it anyway.
@@ -117,7 +123,7 @@ fn prepare(args: &LocksArgs) -> Result<Prepared> {
     let costs = args.costs.as_deref().map(Costs::of_record).transpose()?;
     let key = args.anonymous.as_deref().map(Key::load).transpose()?;
     let program = Program::find(&args.program)?;
-    let way = way::choose(args.by, ways())?;
+    let way = way::choose(args.by, ways(&program, args.sysroot.as_deref()))?;
     if !cargo::is_cargo(&program) {
         way.check(&program)?;
     }
@@ -138,6 +144,7 @@ fn count(args: &LocksArgs, prepared: &Prepared) -> Result<(Vec<Part>, Exit, Opti
         native_runs: native_runs(args),
         processes: args.processes,
         callers: !args.no_callers,
+        sysroot: args.sysroot.as_deref(),
     };
     if cargo::is_cargo(&prepared.program) {
         let (parts, exit) = cargo::count(&prepared.program, &options)?;
@@ -165,6 +172,8 @@ struct PartOptions<'a> {
     processes: u32,
     /// Whether calls are followed.
     callers: bool,
+    /// Where the libraries of another architecture are.
+    sysroot: Option<&'a Path>,
 }
 
 /// Counts one program.
@@ -188,6 +197,7 @@ fn count_one(program: &Program, options: &PartOptions<'_>) -> Result<(Part, Coun
         elapsed: start.elapsed(),
         stdin,
         has_clients: counts.has_outside_clients(),
+        is_foreign: counts.arch != emulator::MACHINE,
     };
     let mut exit = exit(status);
     exit.interrupted |= asked_to_end;
@@ -270,6 +280,9 @@ fn add_forecast(report: &mut Locks, args: &LocksArgs, costs: Option<Costs>, part
         None if report.profile.sites.is_empty() => Costs::not_needed("no locked instruction was executed"),
         None if report.exit.interrupted || interrupt::asked() => Costs::not_needed("the run was ended early"),
         None if ended_otherwise.is_some() => Costs::not_needed("there is no forecast"),
+        None if report.profile.arch != emulator::MACHINE => Costs::not_needed(
+            "the program is for another architecture; give a record of a machine that executes it by --costs",
+        ),
         None => Costs::measure(),
     };
     report.notes.extend(costs.note);

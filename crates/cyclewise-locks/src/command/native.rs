@@ -27,6 +27,8 @@ pub(super) struct CountedEnd {
     pub(super) stdin: Stdin,
     /// Whether programs that were not counted used it: no run without counting has them.
     pub(super) has_clients: bool,
+    /// Whether no CPU of this machine executes it.
+    pub(super) is_foreign: bool,
 }
 
 impl CountedEnd {
@@ -40,6 +42,7 @@ impl CountedEnd {
     fn unlike(&self) -> Option<String> {
         match self.status.signal() {
             Some(signal) if !CRASHES.contains(&signal) => Some(format!("no time: signal {signal} ended the counted run")),
+            _ if self.is_foreign => Some("no time: the program is for another architecture".to_owned()),
             _ if self.has_clients => Some(
                 "no time: clients from outside used the program, and would not use another run; measure its user time under the same load, \
                  and give it by --user-seconds"
@@ -257,6 +260,7 @@ mod tests {
             elapsed: Duration::ZERO,
             stdin,
             has_clients: false,
+            is_foreign: false,
         }
     }
 
@@ -310,7 +314,15 @@ mod tests {
             has_clients: true,
             ..ended(0, Stdin::Nothing)
         };
-        for (counted, says) in [(served, "clients"), (ended(libc::SIGKILL, Stdin::Nothing), "signal 9")] {
+        let foreign = CountedEnd {
+            is_foreign: true,
+            ..ended(0, Stdin::Nothing)
+        };
+        for (counted, says) in [
+            (served, "clients"),
+            (foreign, "another architecture"),
+            (ended(libc::SIGKILL, Stdin::Nothing), "signal 9"),
+        ] {
             let (native, notes) = timed(&script, 3, &counted);
             assert!(
                 native.is_none() && notes[0].contains(says) && !mark.exists(),

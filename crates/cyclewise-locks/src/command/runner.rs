@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 pub(super) fn locks_runner(args: &LocksRunnerArgs) -> Result<ExitCode> {
     let program = Program::find(&args.program)?;
-    let way = way::choose(Some(args.by), ways())?;
+    let way = way::choose(Some(args.by), ways(&program, args.sysroot.as_deref()))?;
     way.check(&program)?;
     interrupt::listen();
     let _running = Running::tell(&args.folder);
@@ -19,6 +19,7 @@ pub(super) fn locks_runner(args: &LocksRunnerArgs) -> Result<ExitCode> {
         native_runs: args.native_runs,
         processes: args.processes,
         callers: !args.no_callers,
+        sysroot: args.sysroot.as_deref(),
     };
     let (mut part, counted) = count_one(&program, &options)?;
     // Whatever becomes of the runs without counting, the counts are there.

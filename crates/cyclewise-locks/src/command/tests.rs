@@ -99,6 +99,7 @@ fn a_counted_program_keeps_its_status_and_is_timed() {
         native_runs: 2,
         processes: 1,
         callers: true,
+        sysroot: None,
     };
     let counted = |script| {
         let program = program(script);
@@ -133,6 +134,7 @@ fn a_counted_run_that_crashes_where_the_program_does_not_is_no_forecasts_base() 
         native_runs: 2,
         processes: 1,
         callers: true,
+        sysroot: None,
     };
     let program = program(&script);
     let (mut part, end) = count_one(&program, &options).unwrap();
@@ -165,6 +167,7 @@ fn after_ctrl_c_nothing_more_is_run() {
         native_runs: 2,
         processes: 1,
         callers: true,
+        sysroot: None,
     };
     interrupt::pretend(true);
     let program = program("exit 0");

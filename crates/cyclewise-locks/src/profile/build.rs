@@ -22,6 +22,9 @@ pub struct Options {
 /// What code that lies in no file is called.
 const GENERATED: &str = "[generated code]";
 
+/// RET of AArch64.
+const RET: [u8; 4] = 0xd65f_03c0_u32.to_le_bytes();
+
 /// How many instructions after a site belong to its mix at most.
 const AFTER: usize = 64;
 
@@ -198,13 +201,10 @@ impl Builder<'_> {
             let trusted = image.as_ref().is_some_and(|i| has_code(i, &place));
             let offset = place.offset;
             let site = self.site(&module, place, image.as_ref(), trusted);
-            self.addresses.insert((path.to_owned(), offset), site.0.address);
+            self.addresses.insert((path.to_owned(), offset), site.site.address);
             sites.push(site);
         }
-        let unnamed = sites[before..]
-            .iter()
-            .filter(|(site, _)| site.frames.is_empty())
-            .count();
+        let unnamed = sites[before..].iter().filter(|of| of.site.frames.is_empty()).count();
         if image.is_some() && unnamed > 0 {
             self.missing.push(format!(
                 "{module}: no function is known for {unnamed} of {} sites; symbols or debug information would name them",
@@ -300,7 +300,11 @@ impl Builder<'_> {
             mix: mix(&code, address, before),
             callers: Vec::new(),
         };
-        (site, place.callers)
+        Unfinished {
+            site,
+            callers: place.callers,
+            is_alone: self.arch == Arch::Aarch64 && place.code.get(4..8) == Some(&RET),
+        }
     }
 
     /// The family and the class by the innermost function that the table knows.

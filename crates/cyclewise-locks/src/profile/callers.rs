@@ -10,7 +10,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 /// A site whose callers have no names yet.
-pub(super) type Unfinished = (SiteProfile, BTreeMap<Vec<CallerPlace>, u64>);
+pub(super) struct Unfinished {
+    pub(super) site: SiteProfile,
+    pub(super) callers: BTreeMap<Vec<CallerPlace>, u64>,
+    /// Whether it is all that a function does, as AArch64's outlined atomics are: in a library without names nothing else tells.
+    pub(super) is_alone: bool,
+}
 
 /// Rows of callers that a profile keeps of a site.
 const MOST: usize = 16;
@@ -64,13 +69,13 @@ impl Callers {
 
     /// The sites with their callers: of those that are some caller's line.
     pub(super) fn complete(&mut self, sites: Vec<Unfinished>) -> Vec<SiteProfile> {
-        let mut complete = |(mut site, paths): Unfinished| {
-            if is_called_for(&site) {
-                site.callers = self.of_site(paths);
+        let complete = |mut of: Unfinished| {
+            if is_called_for(&of.site) || of.is_alone && of.site.frames.is_empty() {
+                of.site.callers = self.of_site(of.callers);
             }
-            site
+            of.site
         };
-        sites.into_iter().map(&mut complete).collect()
+        sites.into_iter().map(complete).collect()
     }
 
     fn of_site(&mut self, paths: BTreeMap<Vec<CallerPlace>, u64>) -> Vec<Caller> {

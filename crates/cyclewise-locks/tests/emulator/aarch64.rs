@@ -1,8 +1,11 @@
 //! Counts of a program for AArch64, which is written here word by word, so that no compiler for it is needed.
 
 use cyclewise_locks::counts::{Arch, Counts};
-use cyclewise_locks::emulator::{self, Settings};
+use cyclewise_locks::emulator::{self, Emulator, Settings};
+use cyclewise_locks::record;
 use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 const LOOPS: u32 = 500;
 /// Where the program is loaded.
@@ -66,15 +69,25 @@ fn elf(code: &[u32]) -> Vec<u8> {
     file
 }
 
-fn counted() -> Option<Counts> {
-    let emulator = emulator::find(Arch::Aarch64)
-        .inspect_err(|error| println!("skipped: {error}"))
-        .ok()?;
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("program");
+/// The program's file.
+fn write_program(folder: &Path) -> PathBuf {
+    let path = folder.join("program");
     let code: Vec<u32> = program().iter().map(|(word, _)| *word).collect();
     std::fs::write(&path, elf(&code)).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+fn found() -> Option<Emulator> {
+    emulator::find(Arch::Aarch64)
+        .inspect_err(|error| println!("skipped: {error}"))
+        .ok()
+}
+
+fn counted() -> Option<Counts> {
+    let emulator = found()?;
+    let folder = tempfile::tempdir().unwrap();
+    let path = write_program(folder.path());
     let (output, counts) = crate::common::count_with(&emulator, &Settings::default(), &path, &[]);
     assert!(output.status.success(), "{output:?}");
     assert_eq!(counts.missing, Vec::<String>::new());
@@ -95,6 +108,37 @@ fn every_form() {
     let instructions = process.threads[0].instructions;
     // Three before the loop, three behind it, and eighteen in it.
     assert_eq!(instructions, 3 + 3 + 18 * u64::from(LOOPS));
+}
+
+#[test]
+fn the_command_counts_it_and_does_not_time_it() {
+    if found().is_none() || cfg!(target_arch = "aarch64") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = write_program(folder.path());
+    let output = Command::new(env!("CARGO_BIN_EXE_cyclewise-locks"))
+        .args(["--json", "-", "--"])
+        .arg(&path)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success() && !said.contains("again without counting"),
+        "{said}"
+    );
+    let document = record::from_str("stdout", std::str::from_utf8(&output.stdout).unwrap()).unwrap();
+    let forms = document.profile.executed;
+    assert_eq!(
+        (document.profile.arch, forms.lse, forms.exclusive),
+        (Arch::Aarch64, 9 * u64::from(LOOPS), 3 * u64::from(LOOPS))
+    );
+    let of_another = document
+        .notes
+        .iter()
+        .filter(|note| note.contains("another architecture"))
+        .count();
+    assert_eq!(of_another, 2, "no time and no costs: {:?}", document.notes);
 }
 
 #[test]

@@ -2,8 +2,10 @@
 
 use crate::common::long::short_or_long;
 use crate::common::{compare, compile, count, count_with, emulator, sites_at, symbols};
+use cyclewise_locks::class::known::Table;
 use cyclewise_locks::counts::Site;
 use cyclewise_locks::emulator::Settings;
+use cyclewise_locks::profile::{Options, Profile};
 use std::path::Path;
 use std::process::Command;
 
@@ -154,6 +156,21 @@ fn generated_code_that_is_rewritten() {
         [(&b"\xf0\x48\xff\x07"[..], 700), (&b"\xf0\x48\xff\x0f"[..], 300)],
         "two sites at one address"
     );
+    // The program wrote a map for perf.
+    let profile = Profile::new(&counts, &Table::built_in(), &Options::default());
+    let map = format!("/tmp/perf-{}.map", process.pid);
+    let names = |profile: &Profile| -> Vec<String> {
+        let sites = profile.sites.iter().filter(|site| site.module == "[generated code]");
+        sites
+            .flat_map(|site| &site.frames)
+            .map(|frame| frame.function.clone())
+            .collect()
+    };
+    std::fs::remove_file(map).unwrap();
+    assert_eq!(names(&profile), ["generated_count"; 2]);
+    // The twin: without it nothing is known.
+    let without = Profile::new(&counts, &Table::built_in(), &Options::default());
+    assert!(names(&without).is_empty());
 }
 
 #[test]
