@@ -26,6 +26,8 @@ mod memory;
 mod percpu;
 pub mod percpu_counter;
 pub mod percpu_free_list;
+pub mod percpu_gauge;
+pub mod percpu_histogram;
 pub mod percpu_ref;
 pub mod percpu_ring;
 pub mod rcu;

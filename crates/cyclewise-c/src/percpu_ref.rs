@@ -35,7 +35,8 @@ impl Call {
     }
 }
 
-/// A reference count. It only counts; the object is the program's.
+/// A reference count. It only counts; the object is the program's. A shared pointer is made of it as percpu::Arc is in Rust: whoever has a reference
+/// calls cw_percpu_ref_get for another and cw_percpu_ref_put; the owner calls cw_percpu_ref_kill; the release frees the object.
 pub struct cw_percpu_ref {
     /// Its own release is never run.
     count: Ref<fn()>,

@@ -62,6 +62,12 @@ const HEAD: &str = "\
  * Per-CPU counters: Any thread and any signal handler may add. Creating, destroying, sum and compare are not for handlers. Sums stay exact
  * in a child, but for what other threads were about to add.
  *
+ * Per-CPU gauges: Any thread and any signal handler may add. Creating, destroying, get and set are not for handlers. A child goes on from the
+ * number as it was.
+ *
+ * Per-CPU histograms: Any thread and any signal handler may record. Creating, destroying and reading are not for handlers. A child goes on
+ * from the counts as they were.
+ *
  * Per-CPU free lists: Any thread and any signal handler may push and pop. A handler may not grow, nor pop_or_steal, which may wait for the
  * thread that it interrupted. A child has all objects that were on lists.
  *

@@ -26,6 +26,8 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ("Lockref", &["cw_lockref_"]),
     ("Reference counts", &["cw_refcount_"]),
     ("Per-CPU counters", &["cw_percpu_counter_"]),
+    ("Per-CPU gauges", &["cw_percpu_gauge_"]),
+    ("Per-CPU histograms", &["cw_percpu_histogram_"]),
     ("Per-CPU free lists", &["cw_percpu_free_list_"]),
     ("Per-CPU rings", &["cw_percpu_ring_"]),
     ("Per-CPU reference counts", &["cw_percpu_ref_"]),

@@ -53,6 +53,12 @@
  * Per-CPU counters: Any thread and any signal handler may add. Creating, destroying, sum and compare are not for handlers. Sums stay exact
  * in a child, but for what other threads were about to add.
  *
+ * Per-CPU gauges: Any thread and any signal handler may add. Creating, destroying, get and set are not for handlers. A child goes on from the
+ * number as it was.
+ *
+ * Per-CPU histograms: Any thread and any signal handler may record. Creating, destroying and reading are not for handlers. A child goes on
+ * from the counts as they were.
+ *
  * Per-CPU free lists: Any thread and any signal handler may push and pop. A handler may not grow, nor pop_or_steal, which may wait for the
  * thread that it interrupted. A child has all objects that were on lists.
  *
@@ -458,7 +464,18 @@ struct cw_percpu_counter;
 struct cw_percpu_free_list;
 
 /**
- * A reference count. It only counts; the object is the program's.
+ * A number that every CPU can change cheaply.
+ */
+struct cw_percpu_gauge;
+
+/**
+ * Counts of values by their size. The numbers between two powers of two are divided into 32 buckets of one width, from above 2^-32 to 2^64.
+ */
+struct cw_percpu_histogram;
+
+/**
+ * A reference count. It only counts; the object is the program's. A shared pointer is made of it as percpu::Arc is in Rust: whoever has a reference
+ * calls cw_percpu_ref_get for another and cw_percpu_ref_put; the owner calls cw_percpu_ref_kill; the release frees the object.
  */
 struct cw_percpu_ref;
 
@@ -574,6 +591,15 @@ struct cw_lockref {
    * For how many turns in a row few did.
    */
   uint32_t calm;
+};
+
+/**
+ * A bucket: its values are above `lower` and at most `upper`, and there are `count`.
+ */
+struct cw_percpu_bucket {
+  double lower;
+  double upper;
+  uint64_t count;
 };
 
 /**
@@ -1115,6 +1141,76 @@ void *cw_percpu_free_list_pop_or_steal(struct cw_percpu_free_list *list);
  * Returns 0, or CW_REFUSED_ARGUMENT if `object` is null or of another list; nothing was done then.
  */
 int cw_percpu_free_list_push(struct cw_percpu_free_list *list, void *object, struct cw_refusal *why);
+
+/**
+ * A gauge that starts at `value`. Null without memory.
+ */
+CW_MUST_CHECK struct cw_percpu_gauge *cw_percpu_gauge_create(int64_t value);
+
+/**
+ * Frees a gauge, or does nothing if it is null.
+ */
+void cw_percpu_gauge_destroy(struct cw_percpu_gauge *gauge);
+
+/**
+ * Adds, and wraps around. Orders nothing. A signal handler may call it.
+ */
+void cw_percpu_gauge_add(struct cw_percpu_gauge *gauge, int64_t amount);
+
+/**
+ * The number: exact for all additions that happened before. Reads all CPUs.
+ */
+CW_MUST_CHECK int64_t cw_percpu_gauge_get(const struct cw_percpu_gauge *gauge);
+
+/**
+ * Sets the number; an addition at the same time is before or after it. Reads all CPUs.
+ */
+void cw_percpu_gauge_set(struct cw_percpu_gauge *gauge, int64_t value);
+
+/**
+ * A histogram of nothing. Null without memory.
+ */
+CW_MUST_CHECK struct cw_percpu_histogram *cw_percpu_histogram_create(void);
+
+/**
+ * Frees a histogram, or does nothing if it is null.
+ */
+void cw_percpu_histogram_destroy(struct cw_percpu_histogram *histogram);
+
+/**
+ * Counts a value, by one addition on the CPU. Orders nothing. A signal handler may call it.
+ */
+void cw_percpu_histogram_record(struct cw_percpu_histogram *histogram, double value);
+
+/**
+ * Counts a whole number; from 2^53 on the nearest double. As cw_percpu_histogram_record.
+ */
+void cw_percpu_histogram_record_u64(struct cw_percpu_histogram *histogram, uint64_t value);
+
+/**
+ * How many values were recorded; of them, 2^-32 or less in `*below`, and above 2^64 or not a number in `*above`, which may be
+ * null. Reads all CPUs, as do the next two. Not for signal handlers.
+ */
+uint64_t cw_percpu_histogram_count(const struct cw_percpu_histogram *histogram,
+                                   uint64_t *below,
+                                   uint64_t *above);
+
+/**
+ * Between which numbers the value is that a share of `q` of all values does not exceed: above `*lower`, and at most `*upper`, which is at
+ * most 1/32 more. Infinite for values outside of the buckets. 0.5 is the median. False without values; nothing is written then.
+ */
+CW_MUST_CHECK
+cw_bool cw_percpu_histogram_quantile(const struct cw_percpu_histogram *histogram,
+                                  double q,
+                                  double *lower,
+                                  double *upper);
+
+/**
+ * Writes the first `length` buckets in which there is a value, in ascending order, and returns how many such buckets there are.
+ */
+size_t cw_percpu_histogram_buckets(const struct cw_percpu_histogram *histogram,
+                                   struct cw_percpu_bucket *buckets,
+                                   size_t length);
 
 /**
  * A live count with one initial reference, which cw_percpu_ref_kill puts. `release` is called with `argument` when the last

@@ -50,6 +50,62 @@ static void counters_lose_nothing(void)
     cw_percpu_counter_destroy(counter);
 }
 
+static void *move_up(void *gauge)
+{
+    for (int n = 0; n < ROUNDS; n++)
+        cw_percpu_gauge_add(gauge, n % 2 ? 5 : -2);
+    return NULL;
+}
+
+static void gauges_lose_nothing(void)
+{
+    struct cw_percpu_gauge *gauge = cw_percpu_gauge_create(-3);
+    CHECK(gauge && cw_percpu_gauge_get(gauge) == -3);
+    cw_percpu_gauge_set(gauge, 7);
+    all(move_up, gauge);
+    CHECK(cw_percpu_gauge_get(gauge) == 7 + 3LL * THREADS * ROUNDS / 2);
+    cw_percpu_gauge_destroy(gauge);
+    cw_percpu_gauge_destroy(NULL);
+}
+
+static void *record(void *histogram)
+{
+    for (int n = 1; n <= ROUNDS; n++) {
+        cw_percpu_histogram_record(histogram, n);
+        cw_percpu_histogram_record_u64(histogram, (uint64_t)n);
+    }
+    return NULL;
+}
+
+static void histograms_lose_nothing(void)
+{
+    struct cw_percpu_histogram *histogram = cw_percpu_histogram_create();
+    double lower = -1, upper = -1;
+    uint64_t below = 1, above = 1;
+    CHECK(histogram && !cw_percpu_histogram_quantile(histogram, 0.5, &lower, &upper) && lower == -1 && upper == -1);
+    CHECK(cw_percpu_histogram_count(histogram, &below, &above) == 0 && below == 0 && above == 0);
+    all(record, histogram);
+    uint64_t count = 2ULL * THREADS * ROUNDS;
+    CHECK(cw_percpu_histogram_count(histogram, NULL, NULL) == count);
+    CHECK(cw_percpu_histogram_quantile(histogram, 0.5, &lower, &upper));
+    CHECK(lower < ROUNDS / 2 && upper >= ROUNDS / 2 && upper <= lower * 33 / 32);
+    struct cw_percpu_bucket buckets[1000];
+    size_t used = cw_percpu_histogram_buckets(histogram, buckets, 1000);
+    CHECK(used > 100 && used < 1000 && cw_percpu_histogram_buckets(histogram, NULL, 0) == used);
+    for (size_t n = 0; n < used; n++) {
+        CHECK(buckets[n].count > 0 && buckets[n].lower < buckets[n].upper);
+        CHECK(n == 0 || buckets[n - 1].upper <= buckets[n].lower);
+        count -= buckets[n].count;
+    }
+    CHECK(count == 0);
+    cw_percpu_histogram_record(histogram, 0);
+    cw_percpu_histogram_record(histogram, 1e30);
+    cw_percpu_histogram_record_u64(histogram, UINT64_MAX);
+    CHECK(cw_percpu_histogram_count(histogram, &below, &above) == 3 + 2ULL * THREADS * ROUNDS && below == 1 && above == 1);
+    cw_percpu_histogram_destroy(histogram);
+    cw_percpu_histogram_destroy(NULL);
+}
+
 struct object {
     long owner;
     char bytes[40];
@@ -300,6 +356,8 @@ int main(int argc, char **argv)
     (void)argv;
     begin();
     counters_lose_nothing();
+    gauges_lose_nothing();
+    histograms_lose_nothing();
     objects_have_one_owner();
     words_come_out_once();
     the_last_reference_releases();
