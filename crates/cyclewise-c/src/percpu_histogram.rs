@@ -15,11 +15,14 @@ use cyclewise::percpu::Histogram;
 /// Counts of values by their size. The numbers between two powers of two are divided into 32 buckets of one width, from above 2^-32 to 2^64.
 pub struct cw_percpu_histogram(Histogram);
 
-/// A bucket: its values are above `lower` and at most `upper`, and there are `count`.
+/// A bucket of a histogram.
 #[repr(C)]
 pub struct cw_percpu_bucket {
+    /// Its values are above this,
     pub lower: f64,
+    /// and at most this.
     pub upper: f64,
+    /// How many there are.
     pub count: u64,
 }
 

@@ -594,11 +594,20 @@ struct cw_lockref {
 };
 
 /**
- * A bucket: its values are above `lower` and at most `upper`, and there are `count`.
+ * A bucket of a histogram.
  */
 struct cw_percpu_bucket {
+  /**
+   * Its values are above this,
+   */
   double lower;
+  /**
+   * and at most this.
+   */
   double upper;
+  /**
+   * How many there are.
+   */
   uint64_t count;
 };
 
