@@ -156,7 +156,7 @@ impl<P: Periods> Deferred<'_, P> {
     /// One step of the queue's work, if no other thread makes one.
     fn advance(&self, mut wait: Option<&mut Wait>) -> Result<(), Refusal> {
         super::fork::settle();
-        let Some(_busy) = Busy::take(&self.queue.busy) else {
+        let Some(busy) = Busy::take(&self.queue.busy) else {
             if wait.is_some() {
                 // Another thread runs closures.
                 thread::nap();
@@ -171,6 +171,9 @@ impl<P: Periods> Deferred<'_, P> {
             }
             let ready = queue.waiting.swap(null_mut(), Relaxed);
             queue.pending.fetch_sub(run(ready), Relaxed);
+            if !busy.is_held() {
+                return Ok(());
+            }
         }
         // Acquire: pairs with the Release in `push`.
         let fresh = queue.fresh.swap(null_mut(), Acquire);
@@ -205,8 +208,11 @@ fn run(newest: *mut Node) -> usize {
     count
 }
 
-/// The queue's work is this thread's, until this is dropped.
-struct Busy<'a>(&'a AtomicU64);
+/// The queue's work is this thread's, until this is dropped, or a closure forks: in the child any thread may take it then.
+struct Busy<'a> {
+    word: &'a AtomicU64,
+    generation: u64,
+}
 
 impl<'a> Busy<'a> {
     fn take(word: &'a AtomicU64) -> Option<Self> {
@@ -214,12 +220,18 @@ impl<'a> Busy<'a> {
         let found = word.load(Relaxed);
         // AcqRel: pairs with the Release of the drop.
         let taken = found != me && !IN_CLOSURE.get() && word.compare_exchange(found, me, AcqRel, Relaxed).is_ok();
-        taken.then_some(Self(word))
+        taken.then_some(Self { word, generation: me })
+    }
+
+    fn is_held(&self) -> bool {
+        self.generation == u64::from(fork_generation::current())
     }
 }
 
 impl Drop for Busy<'_> {
     fn drop(&mut self) {
-        self.0.store(0, Release);
+        if self.is_held() {
+            self.word.store(0, Release);
+        }
     }
 }

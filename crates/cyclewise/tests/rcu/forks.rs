@@ -3,9 +3,9 @@
 use crate::common::child::{fork, in_child, wait_for};
 use crate::common::harness::{Check, checks};
 use cyclewise::rcu::{self, Domain, Rcu};
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::AtomicU64;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64};
 use std::thread;
 
 pub(crate) const CHECKS: &[Check] = checks![
@@ -15,6 +15,7 @@ pub(crate) const CHECKS: &[Check] = checks![
     forks_beside_readers_and_writers,
     a_child_without_handlers_settles,
     children_of_children_have_one_reader,
+    a_closure_may_fork,
 ];
 
 /// Runs `body` while another thread is in sections of both kinds.
@@ -145,4 +146,40 @@ fn children_of_children_have_one_reader() {
         });
         wait_for(child).unwrap();
     });
+}
+
+/// The child returns from the closure, too: its queue is in use by no thread, and every closure is run once.
+fn a_closure_may_fork() {
+    static CHILD: AtomicI32 = AtomicI32::new(-1);
+    // SAFETY: the child uses only what the C library keeps usable after fork, and leaves by _exit.
+    rcu::defer(|| CHILD.store(unsafe { libc::fork() }, SeqCst));
+    rcu::barrier();
+    let run = || {
+        let ran = Arc::new(AtomicU64::new(0));
+        let defer = || {
+            for _ in 0..1000 {
+                let ran = Arc::clone(&ran);
+                rcu::defer(move || {
+                    ran.fetch_add(1, SeqCst);
+                });
+            }
+            rcu::barrier();
+        };
+        thread::scope(|scope| {
+            scope.spawn(defer);
+            defer();
+        });
+        assert_eq!(ran.load(SeqCst), 2000);
+    };
+    match CHILD.load(SeqCst) {
+        0 => {
+            let outcome = std::panic::catch_unwind(run);
+            // SAFETY: ends the child without the parent's exit handlers.
+            unsafe { libc::_exit(if outcome.is_ok() { 0 } else { 101 }) };
+        }
+        child => {
+            run();
+            wait_for(child).unwrap();
+        }
+    }
 }
