@@ -36,6 +36,9 @@ pub struct FleetReport {
     pub differences: Vec<Difference>,
     /// The pairs of groups that were compared, those that differ in the fewest facts first.
     pub pairs: Vec<Pair>,
+    /// What was verified on nodes.
+    #[serde(default)]
+    pub verified: Vec<Verified>,
     /// What the doctors' reports say of the nodes: one entry a feature.
     pub features: Vec<Feature>,
     /// Files that were left out, and what is missing.
@@ -304,6 +307,32 @@ pub struct Pair {
     pub undecided: usize,
     /// The whole in one sentence.
     pub sentence: String,
+}
+
+/// One part's promises over the nodes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Verified {
+    /// The part, as `cyclewise verify` takes it.
+    pub what: String,
+    /// Nodes on which it was verified.
+    pub nodes: usize,
+    /// Promises that broke, by node.
+    pub broken: Vec<SeenPromise>,
+    /// Promises that were not shown, by node.
+    pub not_shown: Vec<SeenPromise>,
+}
+
+/// One promise on one node.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SeenPromise {
+    /// The node.
+    pub node: String,
+    /// The promise's name.
+    pub name: String,
+    /// What was seen.
+    pub seen: String,
+    /// The file that says so.
+    pub file: String,
 }
 
 /// A line of the doctors' reports over the nodes.

@@ -34,6 +34,8 @@ pub mod matrix;
 pub mod rounds;
 mod state;
 mod timed;
+#[cfg(feature = "commands")]
+pub mod verification;
 mod warning;
 
 pub use crate::stats::{BetweenRuns, Interval, Linearity, Mode, Paired, PowerLaw, Reason, State, Test, Verdict};

@@ -19,7 +19,7 @@ pub(super) struct Cli {
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Write a Slurm job that runs a sweep in shards, or measures a record on each node
+    /// Write a Slurm job that runs a sweep in shards, or measures a record or verifies promises on each node
     Plan(PlanArgs),
     /// Join what the job wrote, and name what is missing
     Join(JoinArgs),
@@ -32,7 +32,7 @@ pub(super) enum Command {
         #[arg(required = true, value_name = "NAME")]
         names: Vec<String>,
     },
-    /// Report on the machines of many records: groups, spread, outliers, differences
+    /// Report on the machines of many records: groups, spread, outliers, differences, broken promises
     Report(FleetReportArgs),
     #[command(flatten)]
     Docs(DocsCommand),
@@ -46,7 +46,7 @@ pub(super) struct PlanArgs {
     /// simulate: the number of shards [default: 2 for each node, or 64]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(super) shards: Option<u32>,
-    /// The number of nodes; `run` needs it, or --sbatch=--nodelist=…
+    /// The number of nodes; `run` and `verify` need it, or --sbatch=--nodelist=…
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(super) nodes: Option<u32>,
     /// An option of sbatch for the job, for example --sbatch=--partition=batch; may be repeated. The joining job inherits only
@@ -56,7 +56,7 @@ pub(super) struct PlanArgs {
     /// The cyclewise that the nodes run [default: the one beside this program, or in PATH]
     #[arg(long, value_name = "PATH")]
     pub(super) program: Option<PathBuf>,
-    /// `simulate …` or `run …` with its arguments, without outputs
+    /// `simulate …`, `run …` or `verify …` with its arguments, without outputs
     #[arg(
         required = true,
         trailing_var_arg = true,

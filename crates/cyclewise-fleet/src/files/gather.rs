@@ -208,7 +208,13 @@ impl<T> Parts<T> {
     fn in_order(self, sources: &[PathBuf]) -> Gathered<T> {
         let (members, duplicates) = resolve::members(self.members);
         let (checkups, later) = resolve::checkups(self.checkups);
-        let nodes: BTreeSet<String> = members.iter().map(|(key, _)| key.node.clone()).collect();
+        let verified = checkups.iter().filter(|checkup| !checkup.verified.is_empty());
+        let verified = verified.map(|checkup| checkup.node.clone());
+        let nodes: BTreeSet<String> = members
+            .iter()
+            .map(|(key, _)| key.node.clone())
+            .chain(verified)
+            .collect();
         let missing = sources.iter().flat_map(|source| expected::missing(source, &nodes));
         let mut problems: Vec<Problem> = self
             .problems

@@ -90,7 +90,8 @@ pub(crate) fn join(
 
 /// The nodes of `dir`'s jobs of which there is no report of doctor.
 pub(crate) fn without_checkup(dir: &Path, joined: &Joined) -> Vec<String> {
-    let have: BTreeSet<&str> = joined.checkups.iter().map(|c| c.node.as_str()).collect();
+    let doctors = joined.checkups.iter().filter(|c| c.verified.is_empty());
+    let have: BTreeSet<&str> = doctors.map(|c| c.node.as_str()).collect();
     let nodes = expected::nodes(dir).0.into_keys();
     nodes.filter(|node| !have.contains(&**node)).collect()
 }
@@ -112,12 +113,28 @@ impl Spill {
 }
 
 impl Joined {
-    /// The number of different nodes; records without a node's name are of one each.
+    /// The number of different nodes with a verification.
+    pub(crate) fn verified_nodes(&self) -> usize {
+        let nodes: BTreeSet<&str> = self.verifications().map(|found| found.node.as_str()).collect();
+        nodes.len()
+    }
+
+    /// The number of different nodes with a record; records without a node's name are of one each.
     pub(crate) fn nodes(&self) -> usize {
         let nameless = self.members.iter().filter(|(key, _)| key.node.is_empty()).count();
         // Members are sorted by node.
         let named = self.members.chunk_by(|(a, _), (b, _)| a.node == b.node);
         nameless + named.filter(|same| !same[0].0.node.is_empty()).count()
+    }
+
+    /// Reports of doctor.
+    pub(crate) fn doctors(&self) -> usize {
+        self.checkups.len() - self.verifications().count()
+    }
+
+    /// What was verified on nodes.
+    pub(crate) fn verifications(&self) -> impl Iterator<Item = &Checkup> {
+        self.checkups.iter().filter(|checkup| !checkup.verified.is_empty())
     }
 
     /// The files of records that lack something that their machine could have measured, and how much.

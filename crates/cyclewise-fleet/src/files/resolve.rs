@@ -33,13 +33,13 @@ pub(super) fn members<T>(mut members: Vec<(Key, T)>) -> (Vec<(Key, T)>, Vec<Prob
     (members, problems)
 }
 
-/// The latest report of each node, by node. The others are named, because a node is counted once.
+/// The latest report of each node and the latest verification of each part, by node. The others are named, because a node is counted once.
 pub(super) fn checkups(mut all: Vec<(bool, Checkup)>) -> (Vec<Checkup>, Vec<Problem>) {
     let ended = |c: &Checkup| humantime::parse_rfc3339(&c.created).ok();
     all.sort_by(|(old_a, a), (old_b, b)| {
         let latest = || ended(b).cmp(&ended(a));
-        a.node
-            .cmp(&b.node)
+        (&a.node, &a.verified)
+            .cmp(&(&b.node, &b.verified))
             .then_with(latest)
             .then(old_a.cmp(old_b))
             .then_with(|| a.file.cmp(&b.file))
@@ -48,7 +48,7 @@ pub(super) fn checkups(mut all: Vec<(bool, Checkup)>) -> (Vec<Checkup>, Vec<Prob
     let mut problems = Vec::new();
     for (from_joined, checkup) in all {
         match counts.last() {
-            Some(latest) if latest.node == checkup.node => {
+            Some(latest) if latest.node == checkup.node && latest.verified == checkup.verified => {
                 if !from_joined {
                     let why = format!(
                         "{} is a report of the same node that is no older, and counts",

@@ -23,7 +23,7 @@ pub struct Plan {
     pub schema: String,
     /// The program that planned it; the tasks must be run by the same version.
     pub tool: Tool,
-    /// The planned command after the program's name: `simulate …` or `run …`.
+    /// The planned command after the program's name: `simulate …`, `run …` or `verify …`.
     pub command: Vec<String>,
     /// Its parts.
     pub work: Work,
@@ -44,7 +44,7 @@ pub enum Work {
         /// The sweep, with its machines in full.
         sweep: Box<Sweep>,
     },
-    /// A record of each node.
+    /// A record of each node, or a verification on it.
     Records {
         /// Nodes; `None` if their number is the engine's affair.
         nodes: Option<u32>,
@@ -52,6 +52,11 @@ pub enum Work {
 }
 
 impl Plan {
+    /// Whether its nodes verify promises, and measure no record.
+    pub fn is_verification(&self) -> bool {
+        self.command.first().is_some_and(|word| word == "verify")
+    }
+
     /// Whether the nodes' names are hashed in its records.
     pub fn is_anonymous(&self) -> bool {
         let is = |word: &String| word == "--anonymous" || word.starts_with("--anonymous=");

@@ -8,6 +8,7 @@ mod planned;
 mod records;
 mod report;
 mod submitted;
+mod verified;
 
 use common::{Folder, command, cyclewise, programs, refused, text};
 use std::process::Output;

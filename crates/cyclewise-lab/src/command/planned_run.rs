@@ -1,12 +1,13 @@
-//! `cyclewise planned-run`: what `fleet plan` asks about a command `run …`, since this program will parse it on the nodes.
+//! `cyclewise planned-run`: what `fleet plan` asks about a command `run …` or `verify …`, since this program will parse it on the nodes.
 
 use super::cli::{Cli, Command};
+use super::verify;
 use crate::error::{Error, Result, Status};
 use crate::experiment;
 use clap::Parser;
 use cyclewise_report::files::output::{put, tell};
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::exit;
 
 /// Prints each option that names a file, with the file's name, on a line.
@@ -19,7 +20,13 @@ pub(super) fn check(words: &[String]) -> Result<()> {
         Ok(Cli {
             command: Command::Run(args),
         }) => args,
-        Ok(_) => return Err(Error::usage("planned-run is for `run …`")),
+        Ok(Cli {
+            command: Command::Verify(args),
+        }) => {
+            verify::check(&args)?;
+            return put(Path::new("-"), &named(&[("--json", &args.json)]));
+        }
+        Ok(_) => return Err(Error::usage("planned-run is for `run …` and `verify …`")),
         // As a whole: `fleet plan` takes the error out of it.
         Err(error) => {
             tell(error.to_string().trim_end());
@@ -40,12 +47,17 @@ pub(super) fn check(words: &[String]) -> Result<()> {
         ("--html", &common.html),
         ("--anonymous", &common.anonymous),
     ];
+    put(Path::new("-"), &named(&files))?;
+    experiment::select(&args.experiments).map(drop)
+}
+
+/// A line for each option that names a file.
+fn named(files: &[(&str, &Option<PathBuf>)]) -> String {
     let mut named = String::new();
     for (option, file) in files {
         if let Some(file) = file {
             let _ = writeln!(named, "{option} {}", file.display());
         }
     }
-    put(Path::new("-"), &named)?;
-    experiment::select(&args.experiments).map(drop)
+    named
 }

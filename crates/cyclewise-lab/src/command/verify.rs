@@ -5,12 +5,15 @@ use crate::runner::CpuChoice;
 use cyclewise_report::files::output;
 
 use crate::error::{Error, Result};
-use crate::export;
+use crate::record::Tool;
+use crate::record::doctor::MachineHead;
 use crate::runner::{self, Progress, Runner};
 use crate::sys::interrupt;
 use crate::verify::{Verification, clock, lab, patch, percpu, refs};
+use crate::{export, machine};
 use cyclewise_report::files::progress::Reporter;
 
+use serde::Serialize;
 use std::time::{Duration, Instant};
 
 pub(super) fn verify(args: &VerifyArgs) -> Result<()> {
@@ -18,9 +21,7 @@ pub(super) fn verify(args: &VerifyArgs) -> Result<()> {
     interrupt::listen();
     let (reporter, begun) = (Reporter::on_stderr(), Instant::now());
     let time = Duration::from_secs(args.seconds.into());
-    if args.cpu.is_some() {
-        reject_cpu(args.what)?;
-    }
+    check(args)?;
     let mut verification = match args.what {
         What::Lab => verify_lab(args.cpu, &reporter, time)?,
         What::Refs => refs::verify(&reporter, time)?,
@@ -42,12 +43,38 @@ pub(super) fn verify(args: &VerifyArgs) -> Result<()> {
     }
     output::put_all(
         || export::table::verification(&verification, output::look(false)),
-        &[(&args.json, &|| export::json::pretty(&verification))],
+        &[(&args.json, &|| export::json::pretty(&OfMachine::new(&verification)))],
     )?;
     if interrupt::asked() {
         interrupt::end();
     }
     outcome(args.what, &verification)
+}
+
+/// Rejects options that do not fit what is verified.
+pub(super) fn check(args: &VerifyArgs) -> Result<()> {
+    args.cpu.map_or(Ok(()), |_| reject_cpu(args.what))
+}
+
+/// What was found, and on which machine.
+#[derive(Serialize)]
+struct OfMachine<'a> {
+    #[serde(flatten)]
+    found: &'a Verification,
+    created: String,
+    tool: Tool,
+    machine: MachineHead,
+}
+
+impl<'a> OfMachine<'a> {
+    fn new(found: &'a Verification) -> Self {
+        Self {
+            found,
+            created: humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string(),
+            tool: Tool::this(),
+            machine: machine::doctor::this_machine(),
+        }
+    }
 }
 
 /// Only `verify lab` runs on one CPU.

@@ -7,13 +7,11 @@ pub(crate) mod percpu;
 pub(crate) mod refs;
 
 use crate::error::Error;
+pub(crate) use crate::record::verification::SCHEMA;
 use crate::sys::interrupt;
 use serde::Serialize;
 use std::io;
 use std::time::{Duration, Instant};
-
-/// The schema of a verification's JSON.
-pub(crate) const SCHEMA: &str = "cyclewise.verify/1";
 
 /// One promise.
 #[derive(Clone, Debug, Serialize)]

@@ -140,7 +140,7 @@ fn one_page_serves_light_dark_and_paper() {
     let page = page(&[fixtures::small()]);
     for part in [
         "--paper:",
-        "@media (prefers-color-scheme: dark)",
+        "@media screen and (prefers-color-scheme: dark)",
         "@media print",
         "var(--series-1)",
     ] {

@@ -3,7 +3,8 @@
 use super::number::{NONE, brief, count, decimals, fixed, percent, significant, uncertainty};
 use crate::record::bounds;
 use crate::record::fleet::ProblemKind;
-use crate::record::fleet_report::{Component, Feature, FleetReport, Group, GroupSpread, RowSpread};
+use crate::record::fleet_report::{Component, Feature, FleetReport, Group, GroupSpread, RowSpread, Verified};
+use std::collections::BTreeSet;
 
 /// A fact that all machines share is listed up to this many characters.
 const SHORT_FACT: usize = 60;
@@ -145,6 +146,39 @@ pub(super) fn differences(report: &FleetReport) -> impl Iterator<Item = &str> {
     let differ = report.pairs.iter().filter(|pair| pair.differ > 0);
     let others = report.pairs.iter().filter(|pair| pair.differ == 0);
     differ.chain(others).map(|pair| pair.sentence.as_str())
+}
+
+/// A line on each part whose promises were verified, then one on each promise that broke.
+pub(super) fn promises(report: &FleetReport) -> Vec<String> {
+    let part = |v: &Verified| {
+        let of = counted(v.nodes, "node", "nodes");
+        let not_shown = match v.not_shown.as_slice() {
+            [] => String::new(),
+            [first, ..] => format!(
+                "; {} not shown for want of tries, for example {} on {}",
+                counted(v.not_shown.len(), "promise", "promises"),
+                first.name,
+                first.node
+            ),
+        };
+        match v.broken.as_slice() {
+            [] => format!("verify {}: no promise broke on {of}{not_shown}", v.what),
+            broken => {
+                let nodes: BTreeSet<&str> = broken.iter().map(|seen| seen.node.as_str()).collect();
+                format!(
+                    "verify {}: promises broke on {} of {of}{not_shown}",
+                    v.what,
+                    count(nodes.len())
+                )
+            }
+        }
+    };
+    let broken = report.verified.iter().flat_map(|v| {
+        v.broken
+            .iter()
+            .map(move |seen| format!("{}: {} {}: {}; {}", seen.node, v.what, seen.name, seen.seen, seen.file))
+    });
+    report.verified.iter().map(part).chain(broken).collect()
 }
 
 /// The status that all nodes have.

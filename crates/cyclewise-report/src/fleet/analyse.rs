@@ -3,7 +3,7 @@
 use super::columns::{self, Fleet};
 use super::figures::{Column, Measured};
 use super::row::{self, Row};
-use super::{differences, features, group, headline, outliers, words};
+use super::{differences, features, group, headline, outliers, promises, words};
 use crate::error::{Error, Result};
 use crate::record::Tool;
 use crate::record::fleet::{Checkup, Member, Problem};
@@ -80,6 +80,7 @@ pub fn measured(
         search: outliers.search,
         differences: differences.differences,
         pairs: differences.pairs,
+        verified: promises::verified(checkups),
         features: features::features(checkups),
         problems,
         notes,

@@ -214,8 +214,14 @@ fn labels(facts: &[Fact], shown: &[Vec<String>]) -> Vec<String> {
                 .or((!facts.is_empty()).then_some(0)),
         );
     }
+    let tidied = |place: usize| shown.iter().map(move |values| tidy(facts[place].name, &values[place]));
+    let shared: Vec<usize> = places
+        .iter()
+        .map(|place| shared(&tidied(*place).collect::<Vec<_>>()))
+        .collect();
     let label = |values: &Vec<String>| {
-        let parts = places.iter().map(|place| brief(facts[*place].name, &values[*place]));
+        let parts = places.iter().zip(&shared);
+        let parts = parts.map(|(place, shared)| brief(facts[*place].name, &values[*place], *shared));
         parts.collect::<Vec<_>>().join(", ")
     };
     let labels: Vec<String> = shown.iter().map(label).collect();
@@ -235,18 +241,38 @@ fn labels(facts: &[Fact], shown: &[Vec<String>]) -> Vec<String> {
         .collect()
 }
 
-/// A fact in a label: a number or an id with its name, a name alone; cut if it is long.
-fn brief(fact: &str, value: &str) -> String {
+/// A fact without what says nothing.
+fn tidy(fact: &str, value: &str) -> String {
     let value = match fact {
         "cpu-model" => value.replace("(R)", "").replace("(TM)", "").replace(" Processor", ""),
         _ => value.replace("Mitigation: ", ""),
     };
-    let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
-    let short: String = if value.chars().count() > LONGEST {
-        value.chars().take(LONGEST - 1).chain(['…']).collect()
-    } else {
-        value
+    value.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// How many bytes all of these begin with, up to the end of a word.
+fn shared(values: &[String]) -> usize {
+    let Some((first, others)) = values.split_first() else {
+        return 0;
     };
+    let is_shared = |end: &usize| others.iter().all(|other| other.starts_with(&first[..*end]));
+    let words = first.char_indices().filter(|(_, c)| !c.is_alphanumeric());
+    let ends = words.map(|(at, c)| at + c.len_utf8());
+    ends.take_while(is_shared)
+        .last()
+        .filter(|_| !others.is_empty())
+        .unwrap_or(0)
+}
+
+/// A fact in a label: a number or an id with its name, a name alone. Of a long one what all begin with is left out, and then its end.
+fn brief(fact: &str, value: &str, shared: usize) -> String {
+    let mut short = tidy(fact, value);
+    if short.chars().count() > LONGEST && shared > 0 {
+        short.replace_range(..shared, "…");
+    }
+    if short.chars().count() > LONGEST {
+        short = short.chars().take(LONGEST - 1).chain(['…']).collect();
+    }
     match fact {
         "cpu-model" | "arch" | "product" | "clocksource" => short,
         "cpus" => format!("{short} CPUs"),
@@ -260,4 +286,35 @@ fn brief(fact: &str, value: &str) -> String {
 pub(super) fn differing(a: &Group, b: &Group) -> Vec<String> {
     let pairs = a.facts.iter().zip(&b.facts).filter(|(a, b)| a.1 != b.1);
     pairs.map(|(a, _)| a.0.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn label_of(fact: &str, values: [&str; 2]) -> Vec<String> {
+        let facts: Vec<Fact> = FACTS.into_iter().filter(|known| known.name == fact).collect();
+        labels(&facts, &values.map(|value| vec![value.to_owned()]))
+    }
+
+    #[test]
+    fn a_label_keeps_the_part_in_which_groups_differ() {
+        let kernels = [
+            "6.1.0-18-cloud-amd64-with-a-long-name-1",
+            "6.1.0-18-cloud-amd64-with-a-long-name-2",
+        ];
+        assert_eq!(label_of("kernel", kernels), ["kernel …1", "kernel …2"]);
+        let cpus = [
+            "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz",
+            "Intel(R) Xeon(R) Platinum 8490H CPU @ 1.90GHz",
+        ];
+        assert_eq!(
+            label_of("cpu-model", cpus),
+            ["…8481C CPU @ 2.70GHz", "…8490H CPU @ 1.90GHz"]
+        );
+        assert_eq!(
+            label_of("kernel", ["6.1.0-18", "6.1.0-20"]),
+            ["kernel 6.1.0-18", "kernel 6.1.0-20"]
+        );
+    }
 }

@@ -3,7 +3,7 @@
 //! `columns` gives the figures of records to their machines; `group` finds machines that are alike; `row` describes each column in each
 //! group; `outliers` names the machines that are not like theirs, with their `evidence`, also where their rows say it only `together`; `differences`
 //! compares the groups;
-//! `features` joins doctors' reports; `analyse` makes a report of all.
+//! `features` joins doctors' reports, `promises` verifications; `analyse` makes a report of all.
 
 mod analyse;
 mod columns;
@@ -17,6 +17,7 @@ mod headline;
 #[cfg(any(test, feature = "testing"))]
 pub mod made_up;
 mod outliers;
+mod promises;
 mod row;
 mod together;
 mod words;

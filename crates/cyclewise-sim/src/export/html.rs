@@ -152,8 +152,8 @@ impl MachineView {
             ("One way in a cluster", ns(m.latency.cluster_ns)),
             ("One way in a socket", ns(m.latency.socket_ns)),
             ("One way to another socket", ns(m.latency.remote_ns)),
-            ("Arbiter", format!("{:?}", m.line.arbiter)),
-            ("Hold", format!("{:?}", m.line.hold)),
+            ("Arbiter", m.line.arbiter.in_words()),
+            ("Hold", m.line.hold.in_words()),
             (
                 "Times may be off by",
                 band::sentence(m, s.sweep.workloads.iter().copied()),

@@ -73,6 +73,19 @@ pub enum Arbiter {
     },
 }
 
+impl Arbiter {
+    /// Which request is next, in words.
+    pub(crate) fn in_words(self) -> String {
+        match self {
+            Self::Fifo => "the oldest request next".to_owned(),
+            Self::Random => "a random request next".to_owned(),
+            Self::Batch { stay } => format!("rounds in random order, {stay} requests in a socket"),
+            Self::Nearest { cap: Cap::Count(n) } => format!("the nearest request next, overtaking {n} times"),
+            Self::Nearest { cap: Cap::Cycles(n) } => format!("the nearest request next, for {n} cycles"),
+        }
+    }
+}
+
 /// When the oldest request is served before nearer ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -105,6 +118,19 @@ pub enum Hold {
         /// The most steps.
         max: u32,
     },
+}
+
+impl Hold {
+    /// How long the line is kept, in words.
+    pub(crate) fn in_words(self) -> String {
+        match self {
+            Self::None => "until the access is done".to_owned(),
+            Self::Fixed { cycles } => format!("{cycles} cycles"),
+            Self::Adaptive { cycles, max, .. } => {
+                format!("by its failures, at most {} cycles", u64::from(cycles) * u64::from(max))
+            }
+        }
+    }
 }
 
 /// How a load requests a line that the same thread will write.

@@ -1,9 +1,10 @@
-//! What a fleet keeps of a doctor's report.
+//! What a fleet keeps of a doctor's report, and of a verification.
 
 use crate::record::doctor::Doctor;
+use crate::record::verification::{self, Verification};
 use serde::{Deserialize, Serialize};
 
-/// A doctor's report of one node.
+/// A doctor's report of one node, or a verification on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkup {
     /// The file below the folder.
@@ -12,18 +13,55 @@ pub struct Checkup {
     pub node: String,
     /// When the node was examined, RFC 3339.
     pub created: String,
-    /// Name, status and value of each line.
+    /// What was verified; empty in a doctor's report.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub verified: String,
+    /// Name, status and value of each line. Of a promise the status is one of [`HOLDS`], [`BROKEN`] and [`NOT_SHOWN`], and the value
+    /// what was seen.
     pub lines: Vec<(String, String, String)>,
+}
+
+/// The status of a promise that holds.
+pub const HOLDS: &str = "holds";
+/// The status of a promise that broke.
+pub const BROKEN: &str = "broken";
+/// The status of a promise of which neither was seen.
+pub const NOT_SHOWN: &str = "not shown";
+
+fn clean(text: &str) -> String {
+    text.replace(crate::error::is_control, " ")
+}
+
+impl Verification {
+    /// What a fleet keeps of the verification in `file`; control characters become spaces.
+    pub fn checkup(&self, file: &str) -> Checkup {
+        let line = |c: &verification::Check| {
+            let status = match c.holds {
+                Some(true) => HOLDS,
+                Some(false) => BROKEN,
+                None => NOT_SHOWN,
+            };
+            let value = format!("{} (the promise: {})", c.seen, c.promise);
+            (clean(&c.name), status.to_owned(), clean(&value))
+        };
+        Checkup {
+            file: file.to_owned(),
+            node: clean(self.machine.identity.node.as_deref().unwrap_or(file)),
+            created: clean(&self.created),
+            verified: clean(&self.what),
+            lines: self.checks.iter().map(line).collect(),
+        }
+    }
 }
 
 impl Doctor {
     /// What a fleet keeps of the report in `file`; control characters become spaces.
     pub fn checkup(&self, file: &str) -> Checkup {
-        let clean = |text: &str| text.replace(crate::error::is_control, " ");
         Checkup {
             file: file.to_owned(),
             node: clean(self.machine.identity.node.as_deref().unwrap_or(file)),
             created: clean(&self.created),
+            verified: String::new(),
             lines: self
                 .lines
                 .iter()
@@ -47,10 +85,24 @@ mod tests {
             file: "a/d.json".to_owned(),
             node: "n17".to_owned(),
             created: "2026-11-23T18:00:00Z".to_owned(),
+            verified: String::new(),
             lines: vec![["rseq", "absent", " [2Jv"].map(str::to_owned).into()],
         };
         assert_eq!(report.checkup("a/d.json"), checkup);
         let unnamed = doctor::from_str("d.json", &text.replace(r#""node":"n17""#, "")).unwrap();
         assert_eq!(unnamed.checkup("d.json").node, "d.json");
+    }
+
+    #[test]
+    fn a_checkup_of_a_verification_says_what_was_seen_of_each_promise() {
+        let text = r#"{"schema":"cyclewise.verify/1","what":"refs","machine":{"identity":{"node":"n17"}},"checks":[
+            {"name":"a","promise":"p","seen":"s","tries":1,"events":0,"holds":true},
+            {"name":"b","promise":"p","seen":"\u001b[2J","holds":false},{"name":"c","promise":"p","seen":"s","holds":null}]}"#;
+        let found = verification::from_str("v.json", text).unwrap().checkup("v.json");
+        assert_eq!((&*found.node, &*found.verified), ("n17", "refs"));
+        let statuses: Vec<&str> = found.lines.iter().map(|line| &*line.1).collect();
+        assert_eq!(statuses, [HOLDS, BROKEN, NOT_SHOWN]);
+        assert_eq!(found.lines[1].2, " [2J (the promise: p)");
+        assert!(verification::from_str("v.json", &text.replace("verify/1", "verify/2")).is_err());
     }
 }

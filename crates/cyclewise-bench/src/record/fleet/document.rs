@@ -2,13 +2,13 @@
 
 use super::skim::Skim;
 use super::{Checkup, Fault, Member, Names, ProblemKind, member};
-use crate::record::{self, doctor, load};
+use crate::record::{self, doctor, load, verification};
 
 /// A text that was read.
 pub enum Document {
     /// A record.
     Member(Box<Member>),
-    /// A doctor's report.
+    /// A doctor's report, or a verification.
     Checkup(Checkup),
     /// A document of this program that is no part of a fleet: its schema.
     Other(String),
@@ -24,7 +24,12 @@ impl Document {
         if !text.starts_with(RECORD) {
             match schema(text)? {
                 Some(schema) if schema == record::SCHEMA => {}
-                Some(schema) if schema == doctor::SCHEMA => return checkup(file, text),
+                Some(schema) if schema == doctor::SCHEMA => {
+                    return checkup(doctor::from_str(file, text).map(|report| report.checkup(file)));
+                }
+                Some(schema) if schema == verification::SCHEMA => {
+                    return checkup(verification::from_str(file, text).map(|found| found.checkup(file)));
+                }
                 Some(schema) if OTHERS.contains(&schema.as_str()) => return Ok(Self::Other(schema)),
                 Some(schema) => return Err(unknown(&schema)),
                 None => {
@@ -66,7 +71,7 @@ fn schema(text: &str) -> Result<Option<String>, Fault> {
 }
 
 fn unknown(schema: &str) -> Fault {
-    let known = [record::SCHEMA, doctor::SCHEMA];
+    let known = [record::SCHEMA, doctor::SCHEMA, verification::SCHEMA];
     if known.iter().any(|known| load::is_newer(schema, known)) {
         return Fault(
             ProblemKind::Version,
@@ -86,9 +91,7 @@ fn fault(e: &serde_json::Error) -> Fault {
     }
 }
 
-fn checkup(file: &str, text: &str) -> Result<Document, Fault> {
-    match doctor::from_str(file, text) {
-        Ok(report) => Ok(Document::Checkup(report.checkup(file))),
-        Err(e) => Err(Fault(ProblemKind::Mangled, e.message)),
-    }
+fn checkup(read: crate::error::Result<Checkup>) -> Result<Document, Fault> {
+    let read = read.map(Document::Checkup);
+    read.map_err(|e| Fault(ProblemKind::Mangled, e.message))
 }

@@ -5,10 +5,11 @@ use crate::command::cli::JoinArgs;
 use crate::error::{Error, Result};
 use crate::export::job::command_line;
 use crate::files::{self, Joined};
-use crate::record::fleet::ProblemKind;
+use crate::record::fleet::{BROKEN, ProblemKind};
 use crate::record::plan::{Plan, Work};
 use cyclewise_report::files::output;
 use cyclewise_report::files::progress::Reporter;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 pub(super) fn join(args: &JoinArgs, plan: Option<&Plan>) -> Result<()> {
@@ -18,7 +19,7 @@ pub(super) fn join(args: &JoinArgs, plan: Option<&Plan>) -> Result<()> {
     let joined = Reporter::shared("files", |tell| files::join(&args.dir, file, plan, tell))?;
     if joined.head.members + joined.head.checkups == 0 && joined.head.problems.is_empty() {
         return Err(Error::usage(format!(
-            "{}: neither records nor reports of doctor; `run --json` and `doctor --json` write them",
+            "{}: neither records nor reports of doctor or verify; `run --json`, `doctor --json` and `verify --json` write them",
             args.dir.display()
         ))
         .in_one_line());
@@ -42,7 +43,12 @@ pub(super) fn join(args: &JoinArgs, plan: Option<&Plan>) -> Result<()> {
             false => how_to_make(&args.dir, &missing, is_anonymous)?,
         };
     }
-    let fewer = plan.and_then(|plan| fewer(plan, joined.nodes()));
+    let have = if plan.is_some_and(Plan::is_verification) {
+        joined.verified_nodes()
+    } else {
+        joined.nodes()
+    };
+    let fewer = plan.and_then(|plan| fewer(plan, have));
     if let Some(line) = &fewer {
         said += &format!("{line}\n");
     }
@@ -50,15 +56,25 @@ pub(super) fn join(args: &JoinArgs, plan: Option<&Plan>) -> Result<()> {
     let torn = names(&joined, ProblemKind::Torn).len();
     let changed = names(&joined, ProblemKind::Mangled).len();
     if missing.is_empty() && torn + changed == 0 {
+        let nodes: BTreeSet<&str> = broken(&joined).map(|(node, _)| node).collect();
         return match fewer {
+            _ if !nodes.is_empty() => {
+                let nodes = nodes.into_iter().collect::<Vec<_>>().join(", ");
+                Err(Error::check(format!("{}: promises broke on {nodes}", args.dir.display())).in_one_line())
+            }
             None => Ok(()),
             Some(line) => Err(Error::check(format!("{}: {line}", args.dir.display())).in_one_line()),
         };
     }
     Err(Error::check(format!(
-        "{}: {} nodes have no record, {torn} files are torn and {changed} were changed; the others were joined",
+        "{}: {} nodes have no {}, {torn} files are torn and {changed} were changed; the others were joined",
         args.dir.display(),
-        missing.len()
+        missing.len(),
+        if plan.is_some_and(Plan::is_verification) {
+            "verification"
+        } else {
+            "record"
+        }
     ))
     .in_one_line())
 }
@@ -77,16 +93,35 @@ fn fewer(plan: &Plan, have: usize) -> Option<String> {
 /// What was found, and each thing that is wrong on its line.
 fn findings(joined: &Joined) -> String {
     let head = &joined.head;
+    let verifications = match joined.verifications().count() {
+        0 => String::new(),
+        n => format!(", {n} verifications on {} nodes", joined.verified_nodes()),
+    };
     let counts = format!(
-        "{} records of {} nodes, and {} reports of doctor\n",
+        "{} records of {} nodes{verifications}, and {} reports of doctor\n",
         head.members,
         joined.nodes(),
-        head.checkups
+        joined.doctors()
     );
     let partial = joined.partial().map(|(file, n)| {
         format!("partial: {file}: {n} of its experiments or rows are missing, and the machine could have measured them")
     });
-    counts + &named(head.problems.iter().map(problem).chain(partial))
+    let broken = broken(joined).map(|(_, line)| line);
+    counts + &named(head.problems.iter().map(problem).chain(partial).chain(broken))
+}
+
+/// The promises that broke: the node, and a line.
+fn broken(joined: &Joined) -> impl Iterator<Item = (&str, String)> {
+    joined.verifications().flat_map(|found| {
+        let broken = found.lines.iter().filter(|(_, status, _)| status == BROKEN);
+        broken.map(|(name, _, seen)| {
+            let line = format!(
+                "broken: {}: {} {name}: {seen}; {}",
+                found.node, found.verified, found.file
+            );
+            (found.node.as_str(), line)
+        })
+    })
 }
 
 /// Nodes whose `doctor` said nothing, which fails no job.

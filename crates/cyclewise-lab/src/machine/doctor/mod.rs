@@ -46,6 +46,11 @@ pub(crate) fn examine(key: Option<&Key>) -> Report {
     report
 }
 
+/// What tells this machine from others.
+pub(crate) fn this_machine() -> MachineHead {
+    head(&Inputs::gather())
+}
+
 /// Makes the report from gathered data.
 pub(crate) fn examine_with(inputs: &Inputs) -> Report {
     let sections = [

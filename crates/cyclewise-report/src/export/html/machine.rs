@@ -13,6 +13,16 @@ pub struct Fact {
     pub text: String,
 }
 
+/// A fact of more characters has a line to itself.
+const LONG: usize = 60;
+
+impl Fact {
+    /// Whether it is too long to stand beside others.
+    pub fn is_long(&self) -> bool {
+        self.text.chars().count() > LONG
+    }
+}
+
 /// Facts from terms and texts; an empty text becomes a dash.
 pub fn facts<const N: usize>(facts: [(&'static str, String); N]) -> Vec<Fact> {
     let fact = |(term, text): (&'static str, String)| Fact {

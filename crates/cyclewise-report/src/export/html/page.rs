@@ -52,6 +52,9 @@ impl<'a> RunPage<'a> {
     /// The page of `records`.
     pub fn new(records: &'a [Record], published: &dyn Fn(&str) -> &'static [Published]) -> Result<Self> {
         let title = match records {
+            [one] if one.experiments.iter().any(|e| e.timing.is_some()) => {
+                format!("Commands on {}", one.machine.cpu_model)
+            }
             [one] => format!("Hot paths on {}", one.machine.cpu_model),
             many => format!("Hot paths: {} records", many.len()),
         };

@@ -31,6 +31,7 @@ pub fn fleet(report: &FleetReport, out: &mut dyn Write) -> io::Result<()> {
     text.rows(report, &names)?;
     text.spread(report)?;
     text.outliers(report, &names)?;
+    text.promises(report)?;
     text.features(report)?;
     text.out.write_all(b"# EOF\n")
 }
@@ -160,6 +161,22 @@ impl Exposition<'_> {
                 }
             }
             self.sample(name, &labels, 1.0)?;
+        }
+        Ok(())
+    }
+
+    fn promises(&mut self, report: &FleetReport) -> io::Result<()> {
+        let name = "cyclewise_promise_broken";
+        self.family(name, "", "1 for each promise that broke on a node.")?;
+        for verified in &report.verified {
+            for seen in &verified.broken {
+                let labels = [
+                    ("node", &*seen.node),
+                    ("verified", &*verified.what),
+                    ("promise", &*seen.name),
+                ];
+                self.sample(name, &labels, 1.0)?;
+            }
         }
         Ok(())
     }

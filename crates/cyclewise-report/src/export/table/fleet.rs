@@ -2,7 +2,7 @@
 
 use super::grid::{BOLD, Column, DIM, Look, YELLOW, fitted, green, red, wrapped};
 use crate::export::fleet::{
-    differences, in_common, kind, medians, one_line, one_of, row_name, searched, shares, totals,
+    differences, in_common, kind, medians, one_line, one_of, promises, row_name, searched, shares, totals,
 };
 use crate::export::number::count;
 use crate::record::fleet::Problem;
@@ -22,6 +22,11 @@ pub fn fleet(report: &FleetReport, look: Look) -> String {
     out.push_str(&groups(report, look));
     out.push_str(&spreads(report, look));
     out.push_str(&outliers(report, look));
+    out.push_str(&listed(
+        "Promises, by verify",
+        promises(report).iter().map(|line| one_line(line)),
+        look,
+    ));
     out.push_str(&listed(
         "Differences between groups",
         differences(report).map(one_line),

@@ -4,7 +4,7 @@
 use crate::record::fleet::{Problem, ProblemKind};
 use crate::record::fleet_report::{
     Component, Components, Difference, Distance, Feature, FleetReport, Group, GroupSpread, MachineHead, MachineValue,
-    Outlier, Pair, RowSpread, SCHEMA, Search, UnlikeMachine,
+    Outlier, Pair, RowSpread, SCHEMA, Search, SeenPromise, UnlikeMachine, Verified,
 };
 use crate::record::{Tool, Unit};
 
@@ -87,6 +87,17 @@ pub(crate) fn report(machines: usize) -> FleetReport {
             sentence: "B (microcode 0xa0011d5, Linux 6.6.30) against A (0xa0011d1, 6.1.0-18): lock-inc64 1.40 times [1.39, 1.41], \
                        getppid 0.70 times [0.69, 0.71]; 2 other rows within 1 %"
                 .to_owned(),
+        }],
+        verified: vec![Verified {
+            what: "percpu".to_owned(),
+            nodes: machines,
+            broken: vec![SeenPromise {
+                node: "node-00009".to_owned(),
+                name: "sums-are-exact".to_owned(),
+                seen: "3 of 9 000 000 counts are lost (the promise: no count is lost)".to_owned(),
+                file: "records/node-00009.json.gz".to_owned(),
+            }],
+            not_shown: Vec::new(),
         }],
         features: vec![
             feature(

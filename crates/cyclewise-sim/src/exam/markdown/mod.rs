@@ -9,7 +9,7 @@ use super::learn::{HeldOutRow, Learned};
 use super::report::{ExamRow, Examination, KindResult, label};
 use super::split::{Half, half};
 use super::{Group, Pattern, Reach, Transfers, data, history};
-use crate::machine::{Arbiter, Cap, Fill, FirstAccess, Queue};
+use crate::machine::{Fill, FirstAccess, Queue};
 use std::fmt::{self, Write};
 
 impl Examination {
@@ -342,18 +342,11 @@ fn percent(share: f64) -> String {
 
 /// Laws in words.
 fn words(laws: &Laws) -> String {
-    let next = match laws.arbiter {
-        Arbiter::Fifo => "the oldest request next".to_owned(),
-        Arbiter::Random => "a random request next".to_owned(),
-        Arbiter::Batch { stay } => format!("rounds in random order, {stay} requests in a socket"),
-        Arbiter::Nearest { cap: Cap::Count(n) } => format!("the nearest request next, overtaking {n} times"),
-        Arbiter::Nearest { cap: Cap::Cycles(n) } => format!("the nearest request next, for {n} cycles"),
-    };
     let first = match laws.first_access {
         FirstAccess::Shared => "loads ask for a copy",
         FirstAccess::Exclusive => "loads ask for the line",
     };
-    let mut all = vec![next, first.to_owned()];
+    let mut all = vec![laws.arbiter.in_words(), first.to_owned()];
     let whole = [
         ("a hold of", laws.hold_cycles, " cycles"),
         ("a store buffer of", laws.store_buffer, ""),

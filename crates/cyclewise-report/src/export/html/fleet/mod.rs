@@ -7,11 +7,11 @@
 mod row;
 
 use super::page::STYLE;
-use super::plot::SERIES;
+use super::plot::{SERIES, shortened};
 use super::table::{Table, number, words};
 use crate::error::Result;
 use crate::export::fleet::{
-    counted, differences, differing, fact, in_common, kind, measured, medians, one_line, searched, shares,
+    counted, differences, differing, fact, in_common, kind, measured, medians, one_line, promises, searched, shares,
 };
 use crate::export::number::{count, p_value, significant};
 use crate::record::fleet_report::{FleetReport, RowSpread};
@@ -31,7 +31,7 @@ const MOST_PROBLEMS: usize = 200;
 /// Nodes that are named beside a feature.
 const MOST_NODES: usize = 10;
 /// The most characters of a text from a file.
-const MOST_TEXT: usize = 300;
+const MOST_TEXT: usize = 400;
 
 /// Many machines.
 #[derive(Template)]
@@ -47,6 +47,8 @@ pub(super) struct FleetPage {
     unlike_more: String,
     outliers: Option<Table>,
     outliers_more: String,
+    promises: Vec<String>,
+    promises_more: String,
     differences: Vec<String>,
     differences_more: String,
     groups: Table,
@@ -70,6 +72,7 @@ impl FleetPage {
             .enumerate()
             .map(|(i, row)| RowView::new(report, row, format!("row-{}", i + 1), i == 0))
             .collect::<Result<_>>()?;
+        let promises = promises(report);
         let sentences: Vec<&str> = differences(report).collect();
         Ok(FleetPage {
             title: format!(
@@ -90,6 +93,8 @@ impl FleetPage {
             unlike_more: beyond(report.unlike.len(), MOST_OUTLIERS, "JSON"),
             outliers: (!report.outliers.is_empty()).then(|| outliers(report)),
             outliers_more: beyond(report.outliers.len(), MOST_OUTLIERS, "JSON"),
+            promises_more: beyond(promises.len(), MOST_DIFFERENCES, "JSON"),
+            promises: promises.iter().take(MOST_DIFFERENCES).map(|line| short(line)).collect(),
             differences: sentences.iter().take(MOST_DIFFERENCES).map(|s| short(s)).collect(),
             differences_more: beyond(sentences.len(), MOST_DIFFERENCES, "JSON"),
             groups: groups(report),
@@ -107,10 +112,7 @@ impl FleetPage {
 
 /// A text from a file, of bounded length.
 fn short(text: &str) -> String {
-    match text.char_indices().nth(MOST_TEXT) {
-        None => one_line(text),
-        Some((end, _)) => format!("{}…", one_line(&text[..end])),
-    }
+    one_line(&shortened(text, MOST_TEXT))
 }
 
 /// The sentence that says what a list left out.

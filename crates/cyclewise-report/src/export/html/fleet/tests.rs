@@ -19,6 +19,7 @@ fn it_has_every_part_of_the_report() {
         "spinlock-contention",
         "Runs of a machine",
         "Linux 4.14 has none",
+        "node-00009: percpu sums-are-exact: 3 of 9 000 000",
         "ends too early",
         "in-context has a matrix",
     ] {

@@ -27,13 +27,15 @@ pub(super) fn point(x: f64, y: f64) -> (i32, i32) {
     (units(x), units(y))
 }
 
-/// `label`, shortened to at most `letters` characters.
-pub(super) fn shortened(label: &str, letters: usize) -> String {
-    if label.chars().count() <= letters {
-        return label.to_owned();
-    }
-    let kept: String = label.chars().take(letters.saturating_sub(1)).collect();
-    format!("{kept}…")
+/// `text`, shortened to at most `letters` characters; at a space, if there is one in the second half.
+pub(in super::super) fn shortened(text: &str, letters: usize) -> String {
+    let Some((end, _)) = text.char_indices().nth(letters) else {
+        return text.to_owned();
+    };
+    let all: String = text[..end].chars().take(letters.saturating_sub(1)).collect();
+    let word = all.rfind(' ').filter(|space| *space >= all.len() / 2);
+    let kept = word.map_or(&*all, |space| &all[..space]);
+    format!("{}…", kept.trim_end_matches([' ', ',', ';', ':']))
 }
 
 impl Canvas<'_> {

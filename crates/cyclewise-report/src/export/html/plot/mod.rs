@@ -25,6 +25,7 @@ use crate::error::Result;
 use crate::export::number::{count, significant};
 use axis::{Axis, AxisPosition};
 pub use bars::{Bar, Bars};
+pub(super) use canvas::shortened;
 pub use curves::{Curves, Line};
 pub use density::{Density, DensityStrip};
 pub use heat::Heat;
