@@ -61,15 +61,7 @@ impl Model<'_> {
 
     /// The interval of what is saved, in seconds.
     fn interval(&self, estimate: &Estimate, executed: f64) -> [f64; 2] {
-        let saved = estimate.saved;
-        let [down, up] = self.error.map(|share| share * estimate.back_to_back);
-        let [fewer, more] = self
-            .sampling(executed)
-            .map(|factor| (factor - 1.0).abs() * saved.mid.abs());
-        let low = saved.mid - stats::together(&[saved.mid - saved.low, saved.cells, down, fewer]);
-        let high = saved.mid + stats::together(&[saved.high - saved.mid, saved.cells, up, more]);
-        let bounds = [estimate.worst, estimate.back_to_back].map(|end| end * self.sampling(executed)[1].max(1.0));
-        [low, high].map(|end| end.clamp(bounds[0], bounds[1].max(bounds[0])))
+        interval(estimate, self.error, self.sampling(executed))
     }
 
     /// The 95 % interval of so many executions, as factors.
@@ -114,6 +106,17 @@ impl Model<'_> {
         lines.extend(notes);
         lines
     }
+}
+
+/// The interval of what is saved, in seconds, by the model's error and the interval of how many executions there are, as factors.
+pub(super) fn interval(estimate: &Estimate, error: [f64; 2], sampling: [f64; 2]) -> [f64; 2] {
+    let saved = estimate.saved;
+    let [down, up] = error.map(|share| share * estimate.back_to_back);
+    let [fewer, more] = sampling.map(|factor| (factor - 1.0).abs() * saved.mid.abs());
+    let low = saved.mid - stats::together(&[saved.mid - saved.low, saved.cells, down, fewer]);
+    let high = saved.mid + stats::together(&[saved.high - saved.mid, saved.cells, up, more]);
+    let bounds = [estimate.worst, estimate.back_to_back].map(|end| end * sampling[1].max(1.0));
+    [low, high].map(|end| end.clamp(bounds[0], bounds[1].max(bounds[0])))
 }
 
 /// Seconds as shares of the program's time: the farther end of the runs at each end.

@@ -18,7 +18,7 @@ pub(super) struct Unfinished {
 }
 
 /// Rows of callers that a profile keeps of a site.
-const MOST: usize = 16;
+const MOST: usize = 32;
 
 /// What is wanted of files, and what was found.
 #[derive(Default)]
