@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::record::fleet::Member;
 use crate::record::fleet_report::Group;
 use crate::record::letters;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is written for a fact that a record does not have.
@@ -214,6 +215,9 @@ fn labels(facts: &[Fact], shown: &[Vec<String>]) -> Vec<String> {
                 .or((!facts.is_empty()).then_some(0)),
         );
     }
+    // What tells most groups apart comes first: where there is little room, it is what remains.
+    let distinct = |place: usize| shown.iter().map(|values| &values[place]).collect::<BTreeSet<_>>().len();
+    places.sort_by_key(|place| Reverse(distinct(*place)));
     let tidied = |place: usize| shown.iter().map(move |values| tidy(facts[place].name, &values[place]));
     let shared: Vec<usize> = places
         .iter()
@@ -295,6 +299,14 @@ mod tests {
     fn label_of(fact: &str, values: [&str; 2]) -> Vec<String> {
         let facts: Vec<Fact> = FACTS.into_iter().filter(|known| known.name == fact).collect();
         labels(&facts, &values.map(|value| vec![value.to_owned()]))
+    }
+
+    #[test]
+    fn a_label_begins_with_what_tells_most_groups_apart() {
+        let named = |name: &str| FACTS.into_iter().find(|fact| fact.name == name).unwrap();
+        let groups = [["EPYC", "1"], ["EPYC", "2"], ["Xeon", "3"]].map(|values| values.map(str::to_owned).to_vec());
+        let labels = labels(&["cpu-model", "microcode"].map(named), &groups);
+        assert_eq!(labels, ["microcode 1, EPYC", "microcode 2, EPYC", "microcode 3, Xeon"]);
     }
 
     #[test]

@@ -225,7 +225,7 @@ fn group(name: &str, machines: usize, cpu: &str, microcode: &str, kernel: &str) 
     Group {
         name: name.to_owned(),
         facts: facts.map(|(fact, value)| (fact.to_owned(), value.to_owned())).to_vec(),
-        label: format!("{cpu}, microcode {microcode}, Linux {kernel}"),
+        label: format!("microcode {microcode}, {cpu}, Linux {kernel}"),
         machines,
     }
 }
