@@ -1,6 +1,8 @@
 //! What a program pays for atomics: the answer, the lines of code that pay most, and who executes them.
 
-use crate::export::rows::{WordRow, call_rows, false_sharing, word_rows};
+use crate::export::rows::{
+    Kind, ListColumn, Listing, call_rows, false_sharing, lines_of_memory, processes, system_calls, threads,
+};
 use crate::export::words::{
     self, answer, bound, circumstances, class, executions, form, one_line, per_1000, per_1000_of_each_form, place,
     private, program, purpose, remedy, saved, saved_seconds, share, time,
@@ -8,7 +10,6 @@ use crate::export::words::{
 use crate::forecast::RemedyForecast;
 use crate::record::{Group, Locks, by, by_line, executed};
 use cyclewise_report::export::table::grid::{BOLD, Column, DIM, Look, YELLOW, fitted, wrapped};
-use cyclewise_report::number;
 use std::fmt::Write;
 
 /// Threads, kinds of system calls and processes that are listed.
@@ -74,10 +75,11 @@ fn groups(locks: &Locks, look: Look) -> String {
         let about = "Private are executions on words that no second thread used by a locked instruction.";
         let _ = writeln!(out, "{DIM}{}{DIM:#}", wrapped(about, look, 0, 2));
     }
-    out.push_str(&lines_of_memory(locks, look));
-    out.push_str(&threads(locks, look));
-    out.push_str(&system_calls(locks, look));
-    out.push_str(&processes(locks, look));
+    out.push_str(&listed(lines_of_memory(locks), 1, look));
+    out.push_str(&shared_falsely(locks, look));
+    out.push_str(&listed(threads(locks, MOST_ROWS), 2, look));
+    out.push_str(&listed(system_calls(locks, MOST_ROWS), 1, look));
+    out.push_str(&listed(processes(locks, MOST_ROWS), 2, look));
     out
 }
 
@@ -217,96 +219,24 @@ fn grouped<K>(
     section(title, columns, groups.len() - shown.len(), "of these", look)
 }
 
-/// The lines of memory that locked instructions used most, a row a word.
-fn lines_of_memory(locks: &Locks, look: Look) -> String {
-    let lines = &locks.profile.lines;
-    let words: Vec<WordRow> = word_rows(locks);
-    // What one thread alone uses moves nowhere.
-    if lines
-        .iter()
-        .all(|line| line.line.words.iter().all(|word| word.threads < 2))
-    {
+/// A table of the page on a terminal; nothing where it has fewer rows than make a table.
+fn listed(listing: Listing, least: usize, look: Look) -> String {
+    if listing.columns.iter().any(|column| column.cells.len() < least) {
         return String::new();
     }
-    let cells = |cell: &dyn Fn(&WordRow) -> String| words.iter().map(cell).collect::<Vec<_>>().into_iter();
-    let columns = vec![
-        Column::new("line of memory", 3, cells(&|w| w.line.clone())),
-        Column::new("offset", 0, cells(&|w| w.offset.clone())),
-        Column::new("share", 0, cells(&|w| w.share.clone())),
-        Column::new("threads", 0, cells(&|w| w.threads.clone())),
-        Column::new("after another's use", 1, cells(&|w| w.soon_same.clone())),
-        Column::new("of a word beside", 2, cells(&|w| w.soon_beside.clone())),
-        Column::text("line of code", cells(&|w| w.code.clone())),
-    ];
-    let mut out = section("Hottest lines of memory", columns, 0, "", look);
-    for line in lines.iter().filter(|line| line.is_falsely_shared()) {
-        let text = false_sharing(line);
-        let _ = writeln!(out, "{YELLOW}{}{YELLOW:#}", wrapped(&text, look, 0, 2));
-    }
-    out
-}
-
-/// The threads that executed most of them.
-fn threads(locks: &Locks, look: Look) -> String {
-    let mut threads: Vec<_> = locks.profile.threads.iter().collect();
-    if threads.len() < 2 {
-        return String::new();
-    }
-    threads.sort_by_key(|t| std::cmp::Reverse(t.locked.saturating_add(t.fences)));
-    let shown = &threads[..threads.len().min(MOST_ROWS)];
-    let columns = vec![
-        Column::new("thread", 0, shown.iter().map(|t| one_line(&t.name))),
-        Column::new("number", 1, shown.iter().map(|t| t.tid.to_string())),
-        Column::new("instructions", 0, shown.iter().map(|t| executions(t.instructions))),
-        Column::new("locked", 0, shown.iter().map(|t| executions(t.locked))),
-        Column::new("of 1000", 0, shown.iter().map(|t| per_1000(t.locked, t.instructions))),
-        Column::new("fences", 2, shown.iter().map(|t| executions(t.fences))),
-    ];
-    section("Threads", columns, threads.len() - shown.len(), "threads", look)
-}
-
-/// The system calls on the way to which most of them were executed.
-fn system_calls(locks: &Locks, look: Look) -> String {
-    let calls = &locks.profile.system_calls;
-    if calls.is_empty() {
-        return String::new();
-    }
-    let shown = &calls[..calls.len().min(MOST_ROWS)];
-    let each = |locked: u64, calls: u64| match calls {
-        0 => number::NONE.to_owned(),
-        _ => number::significant(locked as f64 / calls as f64, 3),
+    let column = |of: ListColumn| match of.kind {
+        Kind::Text => Column::text(of.title, of.cells.into_iter()),
+        Kind::Name => Column::new(of.title, 0, of.cells.into_iter()),
+        Kind::Number(rank) => Column::new(of.title, rank, of.cells.into_iter()),
     };
-    let columns = vec![
-        Column::new("system call", 0, shown.iter().map(|c| one_line(&c.name))),
-        Column::new("calls", 0, shown.iter().map(|c| executions(c.calls))),
-        Column::new(
-            "locked before them",
-            0,
-            shown.iter().map(|c| executions(c.locked_before)),
-        ),
-        Column::new("before each", 0, shown.iter().map(|c| each(c.locked_before, c.calls))),
-    ];
-    let title = "Locked instructions since the thread's system call before";
-    section(title, columns, calls.len() - shown.len(), "kinds of calls", look)
+    let columns = listing.columns.into_iter().map(column).collect();
+    section(listing.title, columns, listing.left_out, listing.what, look)
 }
 
-fn processes(locks: &Locks, look: Look) -> String {
-    let mut processes: Vec<_> = locks.profile.processes.iter().collect();
-    if processes.len() < 2 {
-        return String::new();
-    }
-    processes.sort_by_key(|p| std::cmp::Reverse(p.locked.saturating_add(p.fences)));
-    let shown = &processes[..processes.len().min(MOST_ROWS)];
-    let columns = vec![
-        Column::new("process", 0, shown.iter().map(|p| p.pid.to_string())),
-        Column::new("threads", 2, shown.iter().map(|p| p.threads.to_string())),
-        Column::new("instructions", 1, shown.iter().map(|p| executions(p.instructions))),
-        Column::new("locked", 0, shown.iter().map(|p| executions(p.locked))),
-        Column::new("of 1000", 0, shown.iter().map(|p| per_1000(p.locked, p.instructions))),
-        Column::new("fences", 3, shown.iter().map(|p| executions(p.fences))),
-        Column::text("program", shown.iter().map(|p| one_line(&p.command))),
-    ];
-    section("Processes", columns, processes.len() - shown.len(), "processes", look)
+fn shared_falsely(locks: &Locks, look: Look) -> String {
+    let lines = locks.profile.lines.iter().filter(|line| line.is_falsely_shared());
+    let texts = lines.map(|line| format!("{YELLOW}{}{YELLOW:#}\n", wrapped(&false_sharing(line), look, 0, 2)));
+    texts.collect()
 }
 
 /// What the forecast rests on, and what is not as it was asked for.

@@ -1,6 +1,6 @@
 //! The page's tables.
 
-use crate::export::rows::{call_rows, word_rows};
+use crate::export::rows::{Kind, ListColumn, Listing, call_rows, lines_of_memory, processes, system_calls, threads};
 use crate::export::words::{
     bound, class, executions, family, form, line_of_code, one_line, per_1000, private, purpose,
     remedies as remedies_in_order, remedy, saved, saved_seconds, share,
@@ -8,7 +8,7 @@ use crate::export::words::{
 use crate::profile::Class;
 use crate::record::{Group, Locks, Place, by, executed, place};
 use cyclewise_report::export::html::table::{Table, number, words};
-use cyclewise_report::number::{NONE, significant};
+use cyclewise_report::number::NONE;
 
 /// Rows of a table of lines or of functions.
 const MOST_ROWS: usize = 100;
@@ -156,106 +156,38 @@ fn grouped<K>(locks: &Locks, title: &str, key: &str, groups: &[Group<'_, K>], na
     table
 }
 
-/// Who executed it: threads, processes, and the way to which system calls.
+/// Who executed it: threads, processes, and the way to which system calls; and in which memory.
 pub(super) fn executors(locks: &Locks) -> Vec<Table> {
-    let tables = [memory(locks), threads(locks), system_calls(locks), processes(locks)];
-    tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
+    let listings = [
+        lines_of_memory(locks),
+        threads(locks, MOST_EXECUTORS),
+        system_calls(locks, MOST_EXECUTORS),
+        processes(locks, MOST_EXECUTORS),
+    ];
+    let tables = listings.into_iter().map(listed);
+    tables.filter(|table| !table.rows.is_empty()).collect()
 }
 
-fn memory(locks: &Locks) -> Table {
-    let mut table = Table::new("Hottest lines of memory");
-    table.words("Line");
-    table.numbers("Offset", "bytes");
-    table.numbers("Share", "");
-    table.numbers("Threads", "");
-    table.numbers("Soon after another thread", "same word");
-    table.numbers("Soon after another thread", "word beside");
-    table.words("Line of code");
-    for w in word_rows(locks) {
-        table.rows.push(vec![
-            words(w.line),
-            number(w.offset),
-            number(w.share),
-            number(w.threads),
-            number(w.soon_same),
-            number(w.soon_beside),
-            words(cut(&w.code)),
-        ]);
+fn listed(mut listing: Listing) -> Table {
+    // What names the rows is first.
+    listing.columns.sort_by_key(|column| column.kind != Kind::Text);
+    let shown = listing.columns.first().map_or(0, |column| column.cells.len());
+    let mut table = Table::new(caption(listing.title, shown, shown + listing.left_out));
+    for column in &listing.columns {
+        let mut letters = column.title.chars();
+        let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+        let title = first + letters.as_str();
+        match column.kind {
+            Kind::Number(_) => table.numbers(&title, column.unit),
+            Kind::Name | Kind::Text => table.words(&title),
+        }
     }
-    table
-}
-
-fn threads(locks: &Locks) -> Table {
-    let mut threads: Vec<_> = locks.profile.threads.iter().collect();
-    threads.sort_by_key(|t| std::cmp::Reverse(t.locked.saturating_add(t.fences)));
-    let shown = &threads[..threads.len().min(MOST_EXECUTORS)];
-    let mut table = Table::new(caption("Threads", shown.len(), threads.len()));
-    table.words("Thread");
-    table.numbers("Number", "");
-    table.numbers("Instructions", "");
-    table.numbers("Locked", "times");
-    table.numbers("Of 1000", "instructions");
-    table.numbers("Fences", "");
-    for t in shown {
-        table.rows.push(vec![
-            words(cut(&t.name)),
-            number(t.tid.to_string()),
-            number(executions(t.instructions)),
-            number(executions(t.locked)),
-            number(per_1000(t.locked, t.instructions)),
-            number(executions(t.fences)),
-        ]);
-    }
-    table
-}
-
-fn system_calls(locks: &Locks) -> Table {
-    let calls = &locks.profile.system_calls;
-    let shown = &calls[..calls.len().min(MOST_EXECUTORS)];
-    let title = "Locked instructions since the thread's system call before";
-    let mut table = Table::new(caption(title, shown.len(), calls.len()));
-    table.words("System call");
-    table.numbers("Calls", "");
-    table.numbers("Locked before them", "times");
-    table.numbers("Before each", "times");
-    for c in shown {
-        let each = match c.calls {
-            0 => NONE.to_owned(),
-            calls => significant(c.locked_before as f64 / calls as f64, 3),
-        };
-        table.rows.push(vec![
-            words(cut(&c.name)),
-            number(executions(c.calls)),
-            number(executions(c.locked_before)),
-            number(each),
-        ]);
-    }
-    table
-}
-
-fn processes(locks: &Locks) -> Table {
-    let mut processes: Vec<_> = locks.profile.processes.iter().collect();
-    processes.sort_by_key(|p| std::cmp::Reverse(p.locked.saturating_add(p.fences)));
-    let shown = &processes[..processes.len().min(MOST_EXECUTORS)];
-    let mut table = Table::new(caption("Processes", shown.len(), processes.len()));
-    table.words("Program");
-    table.numbers("Number", "");
-    table.numbers("Threads", "");
-    table.numbers("Instructions", "");
-    table.numbers("Locked", "times");
-    table.numbers("Of 1000", "instructions");
-    table.numbers("Fences", "");
-    for p in shown {
-        table.rows.push(vec![
-            words(cut(&p.command)),
-            number(p.pid.to_string()),
-            number(p.threads.to_string()),
-            number(executions(p.instructions)),
-            number(executions(p.locked)),
-            number(per_1000(p.locked, p.instructions)),
-            number(executions(p.fences)),
-        ]);
-    }
+    let cell = |column: &ListColumn, row: usize| match column.kind {
+        Kind::Number(_) => number(column.cells[row].clone()),
+        Kind::Name | Kind::Text => words(cut(&column.cells[row])),
+    };
+    let row = |row| listing.columns.iter().map(|column| cell(column, row)).collect();
+    table.rows = (0..shown).map(row).collect();
     table
 }
 

@@ -5,7 +5,8 @@ use crate::record::{Locks, made_up};
 
 /// The visible text of a page, one line per element.
 fn text(page: &str) -> String {
-    let body = page.split_once("<body>").unwrap().1;
+    // Where a browser may break a name.
+    let body = page.split_once("<body>").unwrap().1.replace("<wbr>", "");
     let mut out = String::new();
     for piece in body.split('<') {
         let words = piece.split_once('>').map_or(piece, |(_, words)| words).trim();
