@@ -16,6 +16,7 @@ mod open_read_close;
 mod patch;
 mod percpu;
 mod percpu_lists;
+mod percpu_shared;
 mod popf;
 mod rdtsc;
 pub(crate) mod refcount;
@@ -118,6 +119,7 @@ pub static ALL: &[&Definition] = &[
     &spinlock::DEFINITION,
     &lockref::DEFINITION,
     &percpu_lists::DEFINITION,
+    &percpu_shared::DEFINITION,
     &hackbench::DEFINITION,
     &open_read_close::DEFINITION,
     &in_context::DEFINITION,

@@ -26,6 +26,7 @@ pub const HEADLINES: &[(&str, &[&str])] = &[
     ("spinlock", &["cyclewise"]),
     ("lockref", &["lockref"]),
     ("percpu-lists", &["free-list"]),
+    ("percpu-shared", &["percpu-arc"]),
     ("hackbench", &["processes-socketpair"]),
     ("open-read-close", &["p1"]),
 ];

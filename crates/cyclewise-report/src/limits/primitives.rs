@@ -238,6 +238,37 @@ pub static PRIMITIVES: &[Primitive] = &[
         peers: &[row("percpu-lists", "seg-queue"), row("percpu-lists", "array-queue")],
     },
     Primitive {
+        name: "percpu::Arc: clone and drop",
+        set_by: "two restartable sequences",
+        limit: &[row("percpu-shared", "rseq-add")],
+        times: 2,
+        locked: None,
+        ours: &[row("percpu-shared", "percpu-arc")],
+        peers: &[row("percpu-shared", "std-arc")],
+    },
+    Primitive {
+        name: "percpu::Arc: two threads on two CPUs",
+        set_by: "two restartable sequences",
+        limit: &[row("percpu-shared", "rseq-add")],
+        times: 2,
+        locked: None,
+        ours: &[row("percpu-shared", "percpu-arc-two")],
+        peers: &[row("percpu-shared", "std-arc-two")],
+    },
+    Primitive {
+        name: "Histogram: record",
+        set_by: "one addition to the CPU's word",
+        limit: &[row("percpu-shared", "rseq-add")],
+        times: 1,
+        locked: None,
+        ours: &[row("percpu-shared", "histogram")],
+        peers: &[
+            row("percpu-shared", "hdrhistogram"),
+            row("percpu-shared", "hdrhistogram-shared"),
+            row("percpu-shared", "metrics-util"),
+        ],
+    },
+    Primitive {
         name: "clock: Instant::now",
         set_by: "a fence and the counter",
         limit: &[
