@@ -41,7 +41,7 @@ use core::sync::atomic::Ordering::Relaxed;
 /// When the signal comes: after the sequence has begun, on any machine that is not busy.
 const AFTER_NS: u32 = 30_000;
 /// Looks at the word: some tenths of a millisecond.
-const SPINS: u64 = 400_000;
+const LOOKS: u64 = 400_000;
 
 /// How a trial ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,12 +100,8 @@ pub(super) unsafe fn run(area: Area) -> Verdict {
         signal_mask::unblock(bit);
         if let Some(timer) = Timer::once(signal, AFTER_NS) {
             // SAFETY: guaranteed by the caller (Invariant 1).
-            let starts = unsafe { trial::starts_until(area, &INTERRUPTED, SPINS) };
-            verdict = match (INTERRUPTED.load(Relaxed), starts) {
-                (0, _) => Verdict::Unknown,
-                (_, 1) => Verdict::WentOn,
-                _ => Verdict::Restarted,
-            };
+            let ran = unsafe { trial::starts_until(area, &INTERRUPTED, LOOKS) };
+            verdict = judged(INTERRUPTED.load(Relaxed) != 0, ran);
             // No signal comes after this.
             drop(timer);
         }
@@ -113,6 +109,18 @@ pub(super) unsafe fn run(area: Area) -> Verdict {
     }
     signal_mask::set(mask);
     verdict
+}
+
+/// What the starts of a sequence and the looks that were left to the last one tell.
+///
+/// One start that found the handler's word unset and then set was not started again in between. One that found it set at once may have begun
+/// after the signal.
+fn judged(interrupted: bool, (starts, left): (u64, u64)) -> Verdict {
+    match (interrupted, starts) {
+        (true, _) if left < LOOKS => Verdict::WentOn,
+        (true, 2..) => Verdict::Restarted,
+        _ => Verdict::Unknown,
+    }
 }
 
 /// A real-time signal without a handler, and its disposition.
@@ -185,6 +193,18 @@ mod tests {
             space.0[Cpu::AT / 4] = 0;
             assert_eq!(decided(Area::at(NonNull::from(&mut space.0).cast())), Verdict::WentOn);
         });
+    }
+
+    #[test]
+    fn a_signal_before_the_sequence_tells_nothing() {
+        assert_eq!(
+            judged(true, (1, LOOKS)),
+            Verdict::Unknown,
+            "a preemption behind the timer's start"
+        );
+        assert_eq!(judged(false, (1, 0)), Verdict::Unknown, "no signal came");
+        assert_eq!(judged(true, (1, LOOKS - 1)), Verdict::WentOn);
+        assert_eq!(judged(true, (2, LOOKS)), Verdict::Restarted);
     }
 
     #[test]

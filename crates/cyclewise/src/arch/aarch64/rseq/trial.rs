@@ -8,20 +8,21 @@ use super::{Area, section};
 use core::arch::asm;
 use core::sync::atomic::AtomicU32;
 
-/// Runs a sequence that spins until `interrupted` is not 0, at most `spins` times each time it is started. Returns how often it was started.
+/// Runs a sequence that looks until `interrupted` is not 0, at most `looks` times each time it is started. Returns how often it was started,
+/// and how many looks were left to its last start.
 ///
 /// # Safety
 /// The area is the calling thread's.
 #[cold]
 #[inline(never)]
-pub(crate) unsafe fn starts_until(area: Area, interrupted: &AtomicU32, spins: u64) -> u64 {
-    let starts;
+pub(crate) unsafe fn starts_until(area: Area, interrupted: &AtomicU32, looks: u64) -> (u64, u64) {
+    let (starts, left);
     // SAFETY: the caller guarantees the area. The sequence writes registers only, and ends by itself.
     unsafe {
         section!(
             [
                 "add {starts}, {starts}, #1",
-                "mov {left}, {spins}",
+                "mov {left}, {looks}",
                 "775: ldr {t:w}, [{word}]",
                 "cbnz {t:w}, 776f",
                 "subs {left}, {left}, #1",
@@ -32,11 +33,11 @@ pub(crate) unsafe fn starts_until(area: Area, interrupted: &AtomicU32, spins: u6
             area,
             t = out(reg) _,
             starts = inout(reg) 0_u64 => starts,
-            left = out(reg) _,
-            spins = in(reg) spins,
+            left = out(reg) left,
+            looks = in(reg) looks,
             word = in(reg) interrupted.as_ptr(),
             options(nostack)
         )
     };
-    starts
+    (starts, left)
 }
