@@ -124,7 +124,8 @@ impl Cell {
 /// Words of at most this many letters are not broken.
 const SHORT_WORD: usize = 14;
 
-/// The text in parts: names of functions and files, which have no spaces, may be broken after `::`, `/`, `_`, `<`, `(` and `,`.
+/// The text in parts: names of functions and files, which have no spaces, may be broken after `::`, `/`, `_`, `<`, `(` and `,`, and before
+/// a capital after a small letter.
 fn breakable(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut start = 0;
@@ -136,8 +137,11 @@ fn breakable(text: &str) -> Vec<&str> {
         let mut chars = word.char_indices().peekable();
         while let Some((i, c)) = chars.next() {
             let next = chars.peek().map(|(_, next)| *next);
-            let may_end = matches!(c, ':' | '/' | '_' | '<' | '(' | ',');
-            if may_end && next.is_some_and(|next| next != c && next != ' ') {
+            let may_end = |next: char| match c {
+                ':' | '/' | '_' | '<' | '(' | ',' => next != c && next != ' ',
+                _ => c.is_lowercase() && next.is_uppercase(),
+            };
+            if next.is_some_and(may_end) {
                 parts.push(&text[start..at + i + 1]);
                 start = at + i + 1;
             }
