@@ -22,60 +22,31 @@ pub(super) struct Fact {
     of: fn(&Member) -> String,
 }
 
+impl Fact {
+    const fn new(name: &'static str, of: fn(&Member) -> String) -> Self {
+        Self { name, of }
+    }
+}
+
 /// All of them, in the order in which they are shown.
 const FACTS: [Fact; 13] = [
-    Fact {
-        name: "arch",
-        of: |m| m.machine.arch.clone(),
-    },
-    Fact {
-        name: "cpu-model",
-        of: |m| m.machine.cpu_model.clone(),
-    },
-    Fact {
-        name: "cpu-id",
-        of: |m| m.machine.cpu_id.clone(),
-    },
-    Fact {
-        name: "microcode",
-        of: |m| m.machine.identity.microcode.clone().unwrap_or_default(),
-    },
-    Fact {
-        name: "cpus",
-        of: |m| m.machine.cpus.to_string(),
-    },
-    Fact {
-        name: "kernel",
-        of: |m| m.machine.kernel.clone(),
-    },
-    Fact {
-        name: "hypervisor",
-        of: |m| m.machine.hypervisor_name().unwrap_or("none").to_owned(),
-    },
-    Fact {
-        name: MITIGATIONS,
-        of: mitigations,
-    },
-    Fact {
-        name: "product",
-        of: product,
-    },
-    Fact {
-        name: "smt",
-        of: |m| m.machine.smt.clone().unwrap_or_default(),
-    },
-    Fact {
-        name: "governor",
-        of: |m| m.machine.governor.clone().unwrap_or("none".to_owned()),
-    },
-    Fact {
-        name: "clocksource",
-        of: |m| m.machine.clocksource.clone(),
-    },
-    Fact {
-        name: "version",
-        of: version,
-    },
+    Fact::new("arch", |m| m.machine.arch.clone()),
+    Fact::new("cpu-model", |m| m.machine.cpu_model.clone()),
+    Fact::new("cpu-id", |m| m.machine.cpu_id.clone()),
+    Fact::new("microcode", |m| {
+        m.machine.identity.microcode.clone().unwrap_or_default()
+    }),
+    Fact::new("cpus", |m| m.machine.cpus.to_string()),
+    Fact::new("kernel", |m| m.machine.kernel.clone()),
+    Fact::new("hypervisor", |m| {
+        m.machine.hypervisor_name().unwrap_or("none").to_owned()
+    }),
+    Fact::new(MITIGATIONS, mitigations),
+    Fact::new("product", product),
+    Fact::new("smt", |m| m.machine.smt.clone().unwrap_or_default()),
+    Fact::new("governor", |m| m.machine.governor.clone().unwrap_or("none".to_owned())),
+    Fact::new("clocksource", |m| m.machine.clocksource.clone()),
+    Fact::new("version", version),
 ];
 
 const MITIGATIONS: &str = "mitigations";
