@@ -171,17 +171,20 @@ pub(super) fn processes(locks: &Locks, most: usize) -> Listing {
     rows.listing("Processes", "processes", columns)
 }
 
+/// A line, a word of it, and where the site is that used it last.
+type UsedWord = (u64, LineWord, Option<(String, u64)>);
+
 /// The words of the hottest lines of memory; none where one thread alone uses each, since those move nowhere.
 pub(super) fn lines_of_memory(locks: &Locks) -> Listing {
     let lines = &locks.profile.lines;
     let all = executed(&locks.profile);
     let is_passed = lines.iter().any(|of| of.line.words.iter().any(|word| word.threads > 1));
-    let words_of = |of: &LineProfile| -> Vec<(u64, LineWord, Option<(String, u64)>)> {
+    let words_of = |of: &LineProfile| -> Vec<UsedWord> {
         let sites = of.sites.iter().cloned().chain(std::iter::repeat(None));
         let words = of.line.words.iter().cloned().zip(sites);
         words.map(|(word, site)| (of.line.address, word, site)).collect()
     };
-    let words: Vec<_> = lines.iter().filter(|_| is_passed).flat_map(words_of).collect();
+    let words: Vec<UsedWord> = lines.iter().filter(|_| is_passed).flat_map(words_of).collect();
     let code = |site: &Option<(String, u64)>| {
         let (module, address) = site.as_ref()?;
         let mut sites = locks.profile.sites.iter();
