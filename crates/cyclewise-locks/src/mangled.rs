@@ -3,6 +3,7 @@
 
 use crate::class::known::Table;
 use crate::emulator::read_image;
+use crate::image::{PerfMap, perf_map};
 use crate::mangle::{Owes, hold, one, tried};
 use crate::{export, record};
 use cyclewise_report::export::json;
@@ -75,6 +76,15 @@ fn tables_of_known_functions() {
             Ok(table.function("je_arena::lock<T>", "/lib/libjemalloc.so.2"))
         },
     );
+}
+
+#[test]
+fn names_of_generated_code() {
+    let map: &[u8] = b"3ef0 10 LazyCompile:~a b.js:1\n3f00 20 old\n0x3f00 8 new\n";
+    hold(&[map, &perf_map::tests::dump()], Owes::default(), |bytes| {
+        let map = PerfMap::parse(&String::from_utf8_lossy(bytes));
+        Ok((map, PerfMap::parse_dump(bytes)))
+    });
 }
 
 /// A file as the plugin makes it, with a record of each kind.

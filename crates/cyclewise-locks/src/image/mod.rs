@@ -9,7 +9,7 @@ mod frame;
 mod lines;
 mod names;
 mod pclntab;
-mod perf_map;
+pub(crate) mod perf_map;
 mod reader;
 mod separate;
 mod symbols;
