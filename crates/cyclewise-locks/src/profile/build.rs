@@ -268,6 +268,9 @@ impl Builder<'_> {
             .filter(|f| !f.is_empty())
             .collect();
         let (family, known) = self.known(&functions);
+        let is_known = functions
+            .last()
+            .is_some_and(|function| self.table.function(function, &self.soname).is_some());
         let scene = Scene {
             code: &code,
             site: address,
@@ -303,6 +306,7 @@ impl Builder<'_> {
         Unfinished {
             site,
             callers: place.callers,
+            is_known,
             is_alone: self.arch == Arch::Aarch64 && place.code.get(4..8) == Some(&RET),
         }
     }
