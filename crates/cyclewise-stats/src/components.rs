@@ -71,7 +71,7 @@ pub type Machines = Vec<Vec<f64>>;
 
 /// The components of the spread of figures on a logarithmic scale. `None` with fewer than two machines. A component for which there
 /// is no replication is `None`, and that between groups if no group has two machines: it cannot be told from that between machines
-/// then. Where few machines have two runs, that between machines contains what is between runs ([`FEWEST_RUNS`]).
+/// then. Where few machines have two runs, that between machines contains what is between runs (fewer than five degrees of freedom between runs).
 pub fn components(groups: &[Machines]) -> Option<Components> {
     let data = Data::of(groups)?;
     if data.df[2] < FEWEST_RUNS.min(data.df[1]) {

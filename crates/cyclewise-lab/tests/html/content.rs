@@ -15,7 +15,8 @@ fn body(page: &str) -> &str {
 
 /// The visible text of a page, one line per element.
 pub(crate) fn text(page: &str) -> String {
-    let body = page.split_once("<body>").unwrap().1;
+    // A place where a line may end is none of the text.
+    let body = page.split_once("<body>").unwrap().1.replace("<wbr>", "");
     let mut out = String::new();
     for piece in body.split('<') {
         let words = piece.split_once('>').map_or(piece, |(_, words)| words).trim();

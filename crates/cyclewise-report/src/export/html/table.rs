@@ -138,7 +138,8 @@ fn breakable(text: &str) -> Vec<&str> {
         while let Some((i, c)) = chars.next() {
             let next = chars.peek().map(|(_, next)| *next);
             let may_end = |next: char| match c {
-                ':' | '/' | '_' | '<' | '(' | ',' => next != c && next != ' ',
+                ':' => next != ':' && word[..i].ends_with(':'),
+                '/' | '_' | '<' | '(' | ',' => next != c && next != ' ',
                 _ => c.is_lowercase() && next.is_uppercase(),
             };
             if next.is_some_and(may_end) {
@@ -159,11 +160,11 @@ mod tests {
     fn long_names_end_lines_where_their_words_do() {
         assert_eq!(
             breakable("./nptl/pthread_rwlock_common.c:254"),
-            ["./", "nptl/", "pthread_", "rwlock_", "common.c:", "254"]
+            ["./", "nptl/", "pthread_", "rwlock_", "common.c:254"]
         );
         assert_eq!(
-            breakable("v8::internal::Heap<A>"),
-            ["v8::", "internal::", "Heap<", "A>"]
+            breakable("v8::internal::HeapMap<A>"),
+            ["v8::", "internal::", "Heap", "Map<", "A>"]
         );
         assert_eq!(breakable("a_b of c/d"), ["a_b of c/d"]);
         assert_eq!(
