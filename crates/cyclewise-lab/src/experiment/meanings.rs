@@ -104,6 +104,23 @@ mod tests {
         "counter-add-4096",
         "ref",
         "lock-pair",
+        "rcu",
+        "rcu-domain",
+        "crossbeam-epoch",
+        "arc-swap",
+        "std-rwlock",
+        "two-stores",
+        "seqlock-32",
+        "seqlatch-32",
+        "seqlock-crate-32",
+        "atomics-32",
+        "light-fence",
+        "no-fence",
+        "seqcst-fence",
+        "membarrier",
+        "heavy-fence",
+        "heavy-batched",
+        "synchronize",
     ];
 
     #[test]

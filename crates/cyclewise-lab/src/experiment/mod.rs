@@ -19,6 +19,7 @@ mod percpu_lists;
 mod percpu_shared;
 mod popf;
 mod rdtsc;
+mod read_sides;
 pub(crate) mod refcount;
 mod ring0;
 mod spinlock;
@@ -120,6 +121,7 @@ pub static ALL: &[&Definition] = &[
     &lockref::DEFINITION,
     &percpu_lists::DEFINITION,
     &percpu_shared::DEFINITION,
+    &read_sides::DEFINITION,
     &hackbench::DEFINITION,
     &open_read_close::DEFINITION,
     &in_context::DEFINITION,

@@ -1,7 +1,7 @@
-//! membarrier(2): which commands this kernel has.
+//! membarrier(2): which commands this kernel has, and the barrier that is measured.
 //!
 //! # Safety
-//! The only command issued is QUERY, which changes nothing.
+//! The commands take numbers, and change nothing but how the kernel switches this process.
 #![expect(unsafe_code, reason = "membarrier has no wrapper in libc")]
 
 use super::errno::Errno;
@@ -34,6 +34,14 @@ pub(crate) fn query() -> Result<u32, Errno> {
     // SAFETY: the arguments are numbers, and QUERY (0) only reports.
     let mask = unsafe { libc::syscall(libc::SYS_membarrier, 0, 0, 0) };
     u32::try_from(mask).map_err(|_| Errno::last())
+}
+
+/// One barrier on every CPU that runs this process; false where it is refused. The first call registers.
+pub(crate) fn expedited() -> bool {
+    const REGISTER: u32 = 1 << 4;
+    // SAFETY: the arguments are numbers.
+    let command = |command: u32| unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) } == 0;
+    command(PRIVATE_EXPEDITED) || command(REGISTER) && command(PRIVATE_EXPEDITED)
 }
 
 /// Names of the commands in `mask`, in the order of their bits.

@@ -63,7 +63,7 @@ impl<T: Copy> SeqLatch<T> {
     pub fn write(&self, value: T) {
         let mut attempt = 0;
         while self.try_write(value).is_err() {
-            wait(&mut attempt);
+            attempt = wait(attempt);
         }
     }
 

@@ -49,9 +49,13 @@ impl<T: Copy> SeqLock<T> {
     /// The value. Waits for a writer: it spins, then sleeps 50 µs at a time.
     #[inline]
     pub fn read(&self) -> T {
-        match self.read_once() {
-            Some((_, value)) => value,
-            None => self.read_slow(),
+        let mut attempt = 0;
+        // One copy, in registers where it fits: the slow path returns none.
+        loop {
+            if let Some((_, value)) = self.read_once() {
+                return value;
+            }
+            attempt = self.wait_slow(attempt);
         }
     }
 
@@ -89,19 +93,9 @@ impl<T: Copy> SeqLock<T> {
 
     #[cold]
     #[inline(never)]
-    fn read_slow(&self) -> T {
-        self.read_waiting().1
-    }
-
-    fn read_waiting(&self) -> (u64, T) {
+    fn wait_slow(&self, attempt: u32) -> u32 {
         self.initialize();
-        let mut attempt = 0;
-        loop {
-            if let Some(read) = self.read_once() {
-                return read;
-            }
-            wait(&mut attempt);
-        }
+        wait(attempt)
     }
 
     /// Replaces the value. Waits for another writer as [`read`](Self::read) does.
@@ -109,7 +103,7 @@ impl<T: Copy> SeqLock<T> {
         self.initialize();
         let mut attempt = 0;
         while !self.write_once(None, value) {
-            wait(&mut attempt);
+            attempt = wait(attempt);
         }
     }
 
@@ -129,13 +123,12 @@ impl<T: Copy> SeqLock<T> {
     /// Replaces the value by what `change` makes of it, and returns the earlier one. `change` is called again where another writer was faster,
     /// and may use the lock: it is not held meanwhile.
     pub fn update(&self, mut change: impl FnMut(T) -> T) -> T {
+        let mut attempt = 0;
         loop {
-            let (number, old) = match self.read_once() {
-                Some(read) => read,
-                None => self.read_waiting(),
-            };
-            if self.write_once(Some(number), change(old)) {
-                return old;
+            match self.read_once() {
+                Some((number, old)) if self.write_once(Some(number), change(old)) => return old,
+                Some(_) => {}
+                None => attempt = self.wait_slow(attempt),
             }
         }
     }
