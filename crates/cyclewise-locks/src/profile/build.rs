@@ -268,9 +268,8 @@ impl Builder<'_> {
             .filter(|f| !f.is_empty())
             .collect();
         let (family, known) = self.known(&functions);
-        let is_known = functions
-            .last()
-            .is_some_and(|function| self.table.function(function, &self.soname).is_some());
+        let knows = |function: &String| self.table.function(function, &self.soname).is_some();
+        let is_of_library = !self.soname.is_empty() || self.family.is_some() || functions.last().is_some_and(knows);
         let scene = Scene {
             code: &code,
             site: address,
@@ -306,7 +305,7 @@ impl Builder<'_> {
         Unfinished {
             site,
             callers: place.callers,
-            is_known,
+            is_of_library,
             is_alone: self.arch == Arch::Aarch64 && place.code.get(4..8) == Some(&RET),
         }
     }

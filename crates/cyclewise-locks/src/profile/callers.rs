@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 pub(super) struct Unfinished {
     pub(super) site: SiteProfile,
     pub(super) callers: BTreeMap<Vec<CallerPlace>, u64>,
-    /// Whether the table knows the function that it lies in: a library's, whatever is inlined into it.
-    pub(super) is_known: bool,
+    /// Whether it lies in a library, or in a function of one that the table knows, whatever is inlined into it.
+    pub(super) is_of_library: bool,
     /// Whether it is all that a function does, as AArch64's outlined atomics are: in a library without names nothing else tells.
     pub(super) is_alone: bool,
 }
@@ -72,7 +72,7 @@ impl Callers {
     /// The sites with their callers: of those that are some caller's line.
     pub(super) fn complete(&mut self, sites: Vec<Unfinished>) -> Vec<SiteProfile> {
         let complete = |mut of: Unfinished| {
-            if is_called_for(&of.site, of.is_known) || of.is_alone && of.site.frames.is_empty() {
+            if is_called_for(&of.site, of.is_of_library) || of.is_alone && of.site.frames.is_empty() {
                 of.site.callers = self.of_site(of.callers);
             }
             of.site
@@ -118,13 +118,13 @@ fn shown(frames: &[Frame]) -> Option<&Frame> {
 }
 
 /// Whether who pays for the site is its caller: it is in a lock's, an allocator's or a reference count's function, which a library has.
-fn is_called_for(site: &SiteProfile, is_known: bool) -> bool {
-    let known = is_known
+fn is_called_for(site: &SiteProfile, is_of_library: bool) -> bool {
+    let of_library = is_of_library
         || site
             .frames
             .iter()
             .all(|frame| frame.file.is_none() || frame.is_of_library());
-    known && site.frames.last().is_some_and(|frame| is_primitive(&frame.function))
+    of_library && site.frames.last().is_some_and(|frame| is_primitive(&frame.function))
 }
 
 #[cfg(test)]
@@ -136,13 +136,13 @@ mod tests {
     #[test]
     fn of_a_librarys_lock_the_caller_pays_and_of_ones_own_function_oneself() {
         let mut site = made_up::rust().profile.sites[2].clone();
-        let mut asked = |function: &str, file: &str, is_known| {
+        let mut asked = |function: &str, file: &str, is_of_library| {
             site.frames = vec![Frame {
                 function: function.to_owned(),
                 file: (!file.is_empty()).then(|| file.to_owned()),
                 line: None,
             }];
-            is_called_for(&site, is_known)
+            is_called_for(&site, is_of_library)
         };
         assert!(asked("pthread_mutex_lock", "./nptl/pthread_mutex_lock.c", true));
         assert!(asked("pthread_mutex_lock", "", false), "no sources, so nobody's own");

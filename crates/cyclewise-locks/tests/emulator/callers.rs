@@ -1,8 +1,11 @@
 //! Callers of a site whose calls are known.
 
 use crate::common::{compile, count, count_with, emulator, sites_at, symbols};
+use cyclewise_locks::class::known::Table;
 use cyclewise_locks::counts::{CodeAddress, Process};
 use cyclewise_locks::emulator::Settings;
+use cyclewise_locks::profile::{Class, Options, Profile};
+use cyclewise_locks::record;
 use std::collections::BTreeMap;
 
 /// The program's function that an address is in; none of a library.
@@ -26,6 +29,23 @@ fn callers(process: &Process, symbols: &BTreeMap<String, u64>) -> BTreeMap<Strin
         *sums.entry(names.join(" < ")).or_default() += path.executed;
     }
     sums
+}
+
+#[test]
+fn a_mutex_of_the_c_library_has_the_line_of_who_locks() {
+    let Some(emulator) = emulator() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = compile(folder.path(), "callers.c", &[]) else {
+        return;
+    };
+    let (_, counts) = count(&emulator, &program, &[]);
+    let profile = Profile::new(&counts, &Table::built_in(), &Options::default());
+    let locks = |class| {
+        let groups = record::by_line(&profile).into_iter();
+        let of_class = groups.filter(move |g| g.key.1 == class && g.key.0.function == "guarded");
+        of_class.map(|g| g.executed).sum::<u64>()
+    };
+    assert_eq!((locks(Class::LockTaken), locks(Class::LockGivenBack)), (50, 50));
 }
 
 #[test]

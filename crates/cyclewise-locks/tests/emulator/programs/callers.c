@@ -47,6 +47,16 @@ __attribute__((noinline, noclone)) void *thread(void *unused) {
     return NULL;
 }
 
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+__attribute__((noinline, noclone)) void guarded(void) {
+    for (int i = 0; i < 50; i++) {
+        pthread_mutex_lock(&mutex);
+        count += 2;
+        pthread_mutex_unlock(&mutex);
+    }
+}
+
 int main(void) {
     pthread_t other;
     often();
@@ -55,5 +65,6 @@ int main(void) {
     seldom();
     if (pthread_create(&other, NULL, thread, NULL) || pthread_join(other, NULL))
         return 1;
+    guarded();
     return 0;
 }
