@@ -12,12 +12,8 @@
 //! A machine that has too few such rows has the band of published machines of its family that were held out ([`exam::band`]), for jobs within a
 //! socket or between sockets: the farther of that band's two ends, either way.
 //!
-//! Published machines have transfer times that were fitted to a contended row, so their band is for machines of which that is true too, and for
-//! comparisons within a machine ([`relative_band`]), in which the scale of its transfer times is on both sides. That assumes that both times are
-//! mostly transfers.
-//!
-//! A ratio of two predictions has the root of the sum of their squared bands, as if their errors were independent. Errors of one machine
-//! usually go the same way, and then a ratio is better than that.
+//! Published machines are anchored to a contended row, so their band is for machines of which that is true too. How far ratios of two programs on
+//! one machine may be off, `exam::ratio_off` says.
 //!
 //! # References
 //! H. Papadopoulos and others, "Inductive confidence machines for regression", ECML 2002. J. Lei and others, "Distribution-free predictive
@@ -117,16 +113,6 @@ pub fn band(machine: &Machine, workload: Workload, reach: Reach) -> Option<Band>
     own_band(machine, workload).or_else(|| exam::band(machine, workload, reach).as_ref().map(of_other_machines))
 }
 
-/// The same, of a prediction that is only compared with others for the same machine.
-#[must_use]
-pub fn relative_band(machine: &Machine, workload: Workload, reach: Reach) -> Option<Band> {
-    own_band(machine, workload).or_else(|| {
-        exam::relative_band(machine, workload, reach)
-            .as_ref()
-            .map(of_other_machines)
-    })
-}
-
 /// The band of the machine's own rows; `None` if too few were held out.
 #[must_use]
 pub fn own_band(machine: &Machine, workload: Workload) -> Option<Band> {
@@ -167,12 +153,6 @@ pub fn of_errors(errors: impl Iterator<Item = f64>, from: Evidence) -> Option<Ba
 }
 
 impl Band {
-    /// The factor of a ratio of two predictions.
-    #[must_use]
-    pub fn of_ratio(self, other: Self) -> f64 {
-        self.factor.ln().hypot(other.factor.ln()).exp()
-    }
-
     /// The least and the greatest truth of a prediction.
     #[must_use]
     pub fn around(self, prediction: f64) -> [f64; 2] {
@@ -266,7 +246,6 @@ mod tests {
         assert!((locks.factor - 1.5).abs() < 1e-9);
         let [least, most] = locks.around(300.0);
         assert!((least - 200.0).abs() < 1e-9 && (most - 450.0).abs() < 1e-9);
-        assert!((locks.of_ratio(locks) - (2.0_f64.sqrt() * 1.5_f64.ln()).exp()).abs() < 1e-9);
         assert_eq!(band(&machine, Workload::OpenReadClose, Reach::Socket), None);
     }
 }

@@ -32,6 +32,7 @@ mod mangle;
 mod mangled;
 mod outcome;
 mod placement;
+pub mod predict;
 mod programs;
 mod recommend;
 pub mod record;

@@ -19,6 +19,9 @@ pub struct Outcome {
     pub latency: Latencies,
     /// Jain's index of the threads' operation counts: 1 is fair; 1/threads means that one thread did everything.
     pub jain: f64,
+    /// Operations of the slowest thread, as a share of what each would have in equal parts; absent in documents from before it was counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slowest_share: Option<f64>,
     /// The longest wait of any thread for an operation, including unfinished ones.
     pub longest_wait_ns: f64,
     /// Failed tries per successful update.

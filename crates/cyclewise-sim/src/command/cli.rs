@@ -180,9 +180,6 @@ pub(super) struct RecommendArgs {
     /// Work between two operations, in core cycles
     #[arg(long, value_name = "CYCLES", default_value_t = 0)]
     pub(super) parallel: u32,
-    /// Runs of each candidate, each with its own seed
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=1000))]
-    pub(super) seeds: u32,
     /// The first seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(super) seed: u64,

@@ -26,10 +26,11 @@ pub(super) fn recommend(args: &RecommendArgs) -> Result<()> {
         critical_cycles: args.critical,
         parallel_cycles: args.parallel,
         seed: args.seed,
-        seeds: args.seeds,
     };
     interrupt::listen();
-    let recommendation = Reporter::shared("runs", |tell| recommend::recommend(&question, Tool::this(), tell));
+    let recommendation = Reporter::shared("predictions", |tell| {
+        recommend::recommend(&question, Tool::this(), tell)
+    });
     let recommendation = match recommendation {
         Err(error) if interrupt::asked() => {
             output::tell(&format!("cyclewise: {error}"));

@@ -78,6 +78,13 @@ impl Geometry {
         (first, first + size)
     }
 
+    /// How many copies are in the home's socket, and how many elsewhere.
+    pub(crate) fn by_socket(&self, home: u32, copies: &Copies) -> (u32, u32) {
+        let (from, end) = self.socket(home);
+        let near = copies.within(from, end);
+        (near, copies.count() - near)
+    }
+
     /// The distance of the nearest copy from a core that has none.
     pub(crate) fn nearest(&self, core: u32, copies: &Copies) -> Option<Distance> {
         if copies.is_empty() {

@@ -14,13 +14,13 @@ impl Model {
 
 #[cfg(test)]
 impl Model {
-    /// Whether to break this law now: at every seventh opportunity.
+    /// Whether to break this law now: at every seventh opportunity, and a way that is not drawn at each.
     pub(super) fn breaks(&mut self, law: Law) -> bool {
         if self.broken != Some(law) {
             return false;
         }
         self.opportunities += 1;
-        self.opportunities.is_multiple_of(7)
+        law == Law::DrawnWay || self.opportunities.is_multiple_of(7)
     }
 
     /// Replaces the random numbers' seed.

@@ -286,6 +286,7 @@ impl Meter {
             let ops = thread.ops.get() as f64;
             (sum + ops, squares + ops * ops)
         });
+        let least = counted.iter().map(|thread| thread.ops.get()).min();
         let latencies = self.latencies.borrow();
         let quantile = |share| nanos(latencies.value_at_quantile(share));
         // Include the waits of unfinished operations.
@@ -310,6 +311,9 @@ impl Meter {
             } else {
                 0.0
             },
+            slowest_share: least
+                .filter(|_| sum > 0.0)
+                .map(|least| least as f64 * f64::from(workers) / sum),
             longest_wait_ns: slowest.max(nanos(waiting.unwrap_or(0))),
             retries_per_success: per_update(&self.retries),
             line_moves_per_op: per_op(&self.moves),

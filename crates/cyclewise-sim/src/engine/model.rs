@@ -44,6 +44,8 @@ pub(crate) enum Law {
     StoreOrder,
     /// A load finds its own thread's buffered stores.
     Forwarding,
+    /// A request's way to the owner is drawn.
+    DrawnWay,
 }
 
 /// The state of a run.

@@ -59,8 +59,11 @@ pub(crate) struct Timing {
     /// Whether requests wait at the home.
     pub(crate) queues_at_home: bool,
     jitter: f64,
+    spread: f64,
     /// Within a cluster, within a socket, between sockets.
     transfers: [Picos; 3],
+    /// How much farther another socket is than the own one.
+    remote_by_socket: f64,
 }
 
 impl Timing {
@@ -113,6 +116,8 @@ impl Timing {
             probe_share: machine.line.probe_share.clamp(0.0, 1.0),
             queues_at_home: machine.line.queue == Queue::AtHome,
             jitter: jitter.clamp(0.0, 1.0),
+            spread: machine.latency.spread.clamp(0.0, 1.0),
+            remote_by_socket: machine.transfer_ns(Distance::Remote) / machine.transfer_ns(Distance::Socket).max(1e-3),
             transfers: [
                 between(Distance::Cluster),
                 between(Distance::Socket),
@@ -146,6 +151,14 @@ impl Timing {
         share(transfer, self.probe_share)
     }
 
+    /// The home's time for one reader at this distance, which costs as much more as its way is longer.
+    pub(crate) fn for_reader(&self, each: Picos, distance: Distance) -> Picos {
+        match distance {
+            Distance::Remote => share(each, self.remote_by_socket),
+            _ => each,
+        }
+    }
+
     /// Whether working siblings slow each other.
     pub(crate) fn siblings_share(&self) -> bool {
         self.sibling_share > 0.0
@@ -161,12 +174,22 @@ impl Timing {
 
     /// A step's time with random jitter.
     pub(crate) fn vary(&self, time: Picos, random: &mut Random) -> Picos {
-        if self.jitter == 0.0 || time == 0 {
-            return time;
-        }
-        let widest = share(time, self.jitter);
-        time - widest + random.below(2 * widest + 1)
+        uniform(time, self.jitter, random)
     }
+
+    /// The time of one transfer whose mean is this: pairs of CPUs at one distance differ.
+    pub(crate) fn draw(&self, transfer: Picos, random: &mut Random) -> Picos {
+        uniform(transfer, self.spread, random)
+    }
+}
+
+/// A time within a share of this one either way.
+fn uniform(time: Picos, either_way: f64, random: &mut Random) -> Picos {
+    if either_way == 0.0 || time == 0 {
+        return time;
+    }
+    let widest = share(time, either_way);
+    time - widest + random.below(2 * widest + 1)
 }
 
 /// A share of a time.

@@ -4,10 +4,13 @@
 //! - A line leaves its owner when the access that requested it is done, the hold is over, and a request waits. If the machine has a
 //!   probe share, the owner continues until the request reaches it. A request that has waited at the owner has already reached it, so
 //!   queued requests are served faster; one that has waited at the home has not, so the owner works for longer.
+//! - A request reaches its owner at a moment that does not depend on what the owner does: the way is drawn, uniformly up to twice its mean.
+//!   So how many operations the owner makes meanwhile depends on the times without a step.
 //! - A transfer to a new owner takes the longest of: the data from the old owner, else from the nearest copy, else from home; the
-//!   farthest copy's invalidation, plus a cost for each further copy; and the way through the home.
+//!   farthest copy's invalidation, plus a cost for each further copy; and the way through the home. It varies as pairs of CPUs do.
 //! - The owner provides the first copy and keeps one; then any copy provides further ones, in parallel, as fast as the directory
-//!   serves the requests. The first copy may make the home busy for a while.
+//!   serves the requests. The first copy may make the home busy for a while. A reader of another socket than the home's costs as much more as
+//!   its way is longer, and so does the invalidation of its copy.
 //! - For a far atomic, the line returns to the home and stays there. If the next request is another far atomic of the same core, the
 //!   line moves to the core: a core alone works near. An exchange that fails there leaves copies where they are.
 
@@ -57,7 +60,13 @@ impl Model {
                 } else {
                     request.since
                 };
-                let reached = sent + self.timing.probe(self.duration(number, request));
+                let way = self.timing.probe(self.duration(number, request));
+                let way = if self.breaks(Law::DrawnWay) {
+                    way
+                } else {
+                    self.random.below(2 * way + 1)
+                };
+                let reached = sent + way;
                 let line = &mut self.lines[number as usize];
                 if reached > self.now {
                     line.stage = Stage::Probing(request);
@@ -135,8 +144,15 @@ impl Model {
         let mut duration = transfer(data);
         let only_reads = request.kind == RequestKind::Copy || self.fails_at_home(number, request);
         if !only_reads && others > 0 {
-            let farthest = transfer(geometry.farthest(target, &line.copies));
-            duration = duration.max(farthest + timing.invalidate * Picos::from(others - 1));
+            let farthest = geometry.farthest(target, &line.copies);
+            // Of all copies, that of the target and the farthest one take no further time.
+            let (near, far) = geometry.by_socket(line.home, &line.copies);
+            let one = |count: u32, at: Option<Distance>| {
+                u64::from(count) * timing.for_reader(timing.invalidate, at.unwrap_or(Distance::Socket))
+            };
+            let each = one(near, None) + one(far, Some(Distance::Remote));
+            let share = each / u64::from(near + far);
+            duration = duration.max(transfer(farthest) + share * Picos::from(others - 1));
         }
         match timing.far {
             Some(_) if request.kind.is_far() && only_reads => duration + timing.compare,
@@ -176,8 +192,8 @@ impl Model {
     /// The line leaves for the request.
     fn depart(&mut self, number: u32, request: Request) {
         let remaining = self.remaining(number, request);
+        let arrival = self.now + self.timing.draw(remaining, &mut self.random);
         let line = &mut self.lines[number as usize];
-        let arrival = self.now + remaining;
         // Copies in transit must arrive before they can be invalidated.
         let arrival = arrival.max(line.copies_arrive + 1);
         line.stage = Stage::Moving(request);
@@ -244,10 +260,12 @@ impl Model {
 
     /// A copy leaves for a core; the line has no owner.
     fn send_copy(&mut self, number: u32, request: Request) {
-        let arrival = self.now + self.remaining(number, request);
+        let remaining = self.remaining(number, request);
+        let arrival = self.now + self.timing.draw(remaining, &mut self.random);
         let line = &mut self.lines[number as usize];
         line.copies_arrive = line.copies_arrive.max(arrival);
-        line.directory_free = self.now + self.timing.read;
+        let distance = self.geometry.to_home(request.core, line.home);
+        line.directory_free = self.now + self.timing.for_reader(self.timing.read, distance);
         self.meter.moved();
         let event = if request.thread == NOBODY {
             self.prefetch_leaves(request.core, number)

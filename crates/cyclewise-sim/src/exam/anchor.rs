@@ -10,7 +10,8 @@ use super::build::{job, machine};
 use super::data::{MatrixIs, PublishedMachine, PublishedRow};
 use super::laws::Laws;
 use super::{Group, Pattern, Reach, WorkloadKind};
-use crate::{Machine, Relax, Workload, simulate};
+use crate::predict::{Prediction, predict};
+use crate::{Job, Machine, Relax, Workload, simulate};
 
 /// Where the transfer times come from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,6 +81,8 @@ impl PublishedMachine {
 pub(super) struct Anchored<'a> {
     published: &'a PublishedMachine,
     machine: Machine,
+    /// Whether the row gives about the transfer times that the matrix has.
+    agrees: bool,
     /// For each lock, the time of an operation of one thread that the program has and the model's does not.
     overheads: Vec<(Workload, Relax, f64)>,
 }
@@ -88,27 +91,44 @@ pub(super) struct Anchored<'a> {
 #[must_use]
 pub(super) fn anchored<'a>(published: &'a PublishedMachine, laws: &Laws) -> Option<Anchored<'a>> {
     let plain = machine(published);
-    let machine = match published.transfers()? {
-        Transfers::Matrix => laws.apply(&plain),
-        Transfers::Row { row, .. } => scaled_to(&plain, laws, published, &row)?,
+    let (machine, factor) = match published.transfers()? {
+        Transfers::Matrix => (laws.apply(&plain), 1.0),
+        Transfers::Row { row, .. } => scaled_to(&plain, laws, &job(published, &row), row.ns)?,
     };
     let overheads = overheads(published, &machine);
     Some(Anchored {
         published,
         machine,
+        agrees: (1.0 / DISAGREE..=DISAGREE).contains(&factor),
         overheads,
     })
 }
 
 impl Anchored<'_> {
-    /// The simulated time of a row in nanoseconds; `None` if the program makes no progress under these laws.
+    /// Whether rows of a pattern can be predicted. A lock that is handed on takes whole transfers, so their time must be known; additions and
+    /// exchanges depend on little but what the row shows.
     #[must_use]
-    pub(super) fn predict(&self, row: &PublishedRow) -> Option<f64> {
+    pub(super) fn knows(&self, pattern: Pattern) -> bool {
+        self.agrees || !matches!(pattern, Pattern::ReadingLock | Pattern::QueueLock)
+    }
+
+    /// The prediction of a row; `None` if the program makes no progress under these laws.
+    #[must_use]
+    pub(super) fn predict(&self, row: &PublishedRow) -> Option<Prediction> {
+        predict(&self.machine, &self.job(row)).ok()
+    }
+
+    /// The same by one run.
+    pub(super) fn simulate(&self, row: &PublishedRow) -> Option<f64> {
+        let outcome = simulate(&self.machine, &self.job(row)).ok()?;
+        Some(outcome.ns_per_op)
+    }
+
+    fn job(&self, row: &PublishedRow) -> Job {
         let mut row = *row;
         let same = |(workload, relax, _): &&(Workload, Relax, f64)| (*workload, *relax) == (row.workload, row.relax);
         row.parallel_ns += self.overheads.iter().find(same).map_or(0.0, |(_, _, ns)| *ns);
-        let outcome = simulate(&self.machine, &job(self.published, &row)).ok();
-        outcome.map(|outcome| outcome.ns_per_op)
+        job(self.published, &row)
     }
 }
 
@@ -133,9 +153,11 @@ const STEPS: u32 = 9;
 /// above what it can reach is not met.
 const MET: f64 = 0.05;
 
-/// Bisects the factor of the transfer times until the row's time comes out; `None` if it does not.
-fn scaled_to(plain: &Machine, laws: &Laws, published: &PublishedMachine, row: &PublishedRow) -> Option<Machine> {
-    let job = job(published, row);
+/// A factor farther from 1 than this, either way: the row and the matrix disagree about what a transfer is.
+const DISAGREE: f64 = 1.5;
+
+/// Bisects the factor of the transfer times until the row's time comes out, and gives it too; `None` if it does not.
+fn scaled_to(plain: &Machine, laws: &Laws, job: &Job, ns: f64) -> Option<(Machine, f64)> {
     let exchange = f64::from(plain.cost.cas_cycles) / plain.ghz;
     let with = |factor: f64| {
         let mut machine = plain.clone();
@@ -144,15 +166,16 @@ fn scaled_to(plain: &Machine, laws: &Laws, published: &PublishedMachine, row: &P
     };
     let (mut low, mut high) = (LEAST, MOST);
     for _ in 0..STEPS {
-        let middle = (low * high).sqrt();
-        let is_slow = simulate(&with(middle), &job).map_or(true, |outcome| outcome.ns_per_op > row.ns);
+        let middle = f64::sqrt(low * high);
+        let is_slow = simulate(&with(middle), job).map_or(true, |outcome| outcome.ns_per_op > ns);
         if is_slow {
             high = middle;
         } else {
             low = middle;
         }
     }
-    let found = with((low * high).sqrt());
-    let seen = simulate(&found, &job).ok()?.ns_per_op;
-    ((seen / row.ns - 1.0).abs() <= MET).then_some(found)
+    let factor = f64::sqrt(low * high);
+    let found = with(factor);
+    let seen = simulate(&found, job).ok()?.ns_per_op;
+    ((seen / ns - 1.0).abs() <= MET).then_some((found, factor))
 }

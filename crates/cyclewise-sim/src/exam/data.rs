@@ -1,6 +1,6 @@
 //! The published figures: `data/contended.toml` and `data/matrices.toml`.
 
-use crate::machine::Latency;
+use crate::machine::{Latency, USUAL_SPREAD};
 use crate::{Placement, Relax, Topology, Workload};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -134,6 +134,7 @@ impl PublishedMachine {
         let matrix = found.expect("a test looks up all matrices");
         Latency {
             hit_ns: self.hit_ns,
+            spread: USUAL_SPREAD,
             sibling_ns: matrix.sibling_ns,
             cluster_ns: matrix.cluster_ns,
             socket_ns: matrix.socket_ns,

@@ -47,7 +47,7 @@ impl WorkloadKind {
         match self {
             Self::FetchAdd => 0.10,
             Self::Exchange => 0.20,
-            Self::Lock => 0.25,
+            Self::Lock => 0.30,
         }
     }
 }

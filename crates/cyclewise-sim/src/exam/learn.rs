@@ -13,6 +13,7 @@ use super::band::{self, Band, HeldOut};
 use super::class::Class;
 use super::data::{PublishedMachine, PublishedRow};
 use super::laws::{Laws, Space};
+use super::pairs::{self, Pair};
 use super::search::Scores;
 use super::split::{Half, half};
 use super::{Group, data};
@@ -32,6 +33,9 @@ pub struct Learned {
     pub folds: Vec<Fold>,
     /// What those predict for that machine, as bands.
     pub bands: Vec<Band>,
+    /// And as errors of ratios.
+    #[serde(default)]
+    pub pairs: Vec<Pair>,
 }
 
 impl Learned {
@@ -92,10 +96,12 @@ pub fn learn(learners: &[PublishedMachine], space: &Space) -> Vec<Learned> {
                 laws: scores.best(&others),
             });
         }
+        let rows = held_out(learners, &class, &folds);
         all.push(Learned {
             class: class.name().to_owned(),
             laws,
-            bands: bands_of(&class, &held_out(learners, &class, &folds)),
+            bands: bands_of(&class, &rows),
+            pairs: pairs::pairs(&rows),
             folds,
         });
     }
@@ -142,9 +148,12 @@ pub fn held_out(learners: &[PublishedMachine], class: &Class, folds: &[Fold]) ->
         let unit = learners.iter().position(same).expect("the machine itself");
         let built = anchored(&learners[machine], &fold.laws);
         for (group, row) in learners[machine].contended() {
+            if built.as_ref().is_some_and(|built| !built.knows(group.pattern)) {
+                continue;
+            }
             let predicted = built.as_ref().and_then(|built| built.predict(&row));
             // A row without progress counts as never done.
-            let predicted = predicted.unwrap_or(NEVER_NS);
+            let predicted = predicted.map_or(NEVER_NS, |prediction| prediction.middle().ns_per_op);
             all.push(HeldOutRow {
                 machine,
                 unit,
@@ -173,7 +182,8 @@ fn errors(machine: &PublishedMachine, laws: &Laws) -> BTreeMap<Group, f64> {
     let built = anchored(machine, laws);
     let mut groups: BTreeMap<Group, Vec<f64>> = BTreeMap::new();
     for (group, row) in machine.contended() {
-        let predicted = built.as_ref().and_then(|built| built.predict(&row));
+        // One run: the search makes thousands.
+        let predicted = built.as_ref().and_then(|built| built.simulate(&row));
         let error = predicted.map_or(MOST, |ns| (ns / row.ns).ln().abs());
         groups.entry(group).or_default().push(error.min(MOST));
     }

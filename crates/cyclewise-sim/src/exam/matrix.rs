@@ -4,7 +4,7 @@
 //! pairs stands for all. The tool's line is in the memory of the first socket, and two cores of another socket reach it through
 //! that one, so only the first socket's pairs count for the distances inside a socket.
 
-use crate::machine::{Distance, Latency};
+use crate::machine::{Distance, Latency, USUAL_SPREAD};
 use crate::stats::median;
 use crate::{Machine, Topology};
 
@@ -82,6 +82,7 @@ pub fn reduce(text: &str, layout: &Layout) -> Result<Latency, MatrixError> {
     let (cluster, socket) = (median_at(Distance::Cluster), median_at(Distance::Socket));
     Ok(Latency {
         hit_ns: 0.0,
+        spread: USUAL_SPREAD,
         sibling_ns: median_at(Distance::Sibling),
         // Without clusters, machine files have the socket's time.
         cluster_ns: if only_cluster { None } else { cluster },
@@ -203,6 +204,7 @@ mod tests {
     fn classes_out_of_order_are_seen() {
         let latency = Latency {
             hit_ns: 1.0,
+            spread: USUAL_SPREAD,
             sibling_ns: Some(50.0),
             cluster_ns: None,
             socket_ns: Some(40.0),

@@ -5,28 +5,23 @@ use super::class::Class;
 use super::data::{self, PublishedMachine};
 use super::learn::{self, Learned};
 use super::{Group, Pattern, Reach};
-use crate::{Machine, Workload};
+use crate::machine::Published;
+use crate::{Job, Machine, Workload, simulate};
 
 /// The band of the model's prediction of a workload on a machine, from published machines like it that were held out. `None`
 /// means that predictions are refused: nothing like it was held out, or what was held out is too far off to say anything.
 ///
 /// Like it are machines of its family, which it has by itself or by the name of a published machine. Its transfer times must have been fitted
-/// to contended rows, as those of held-out machines were, unless only predictions for it are compared with each other
-/// ([`relative_band`]): the scale of its transfer times is then in both.
+/// to contended rows, as those of held-out machines were.
 ///
 /// A machine with more than twice the cores of the largest held-out one, or with more
 /// sockets than any, is like none of them. The band is for elapsed time for an operation, with laws that were learned from other
 /// machines; laws that were fitted to the machine's own rows may do better, but nothing held out says so.
 #[must_use]
 pub fn band(machine: &Machine, workload: Workload, reach: Reach) -> Option<Band> {
-    let is_fitted = machine.fitted.iter().any(|key| key.starts_with("latency."));
-    let knows_transfers = is_fitted || !machine.held_out.is_empty();
-    relative_band(machine, workload, reach).filter(|_| knows_transfers)
-}
-
-/// The band of a prediction that is compared with others for the same machine; see [`band`].
-#[must_use]
-pub fn relative_band(machine: &Machine, workload: Workload, reach: Reach) -> Option<Band> {
+    if !is_anchored(machine) {
+        return None;
+    }
     let pattern = Pattern::of(workload)?;
     let by_name = || {
         let published = data::machines().into_iter().find(|m| m.name == machine.name);
@@ -43,6 +38,27 @@ pub fn relative_band(machine: &Machine, workload: Workload, reach: Reach) -> Opt
         return None;
     }
     learned.band(Group { pattern, reach }).filter(Band::is_good)
+}
+
+/// Whether a contended row of additions that the machine's file has comes out, as those of held-out machines did that they were anchored to. So a copy
+/// whose transfer times were changed has no band.
+fn is_anchored(machine: &Machine) -> bool {
+    /// How near it must come out.
+    const MET: f64 = 0.1;
+    let additions = machine.published.iter().filter_map(|row| {
+        let workload: Workload = row.workload.parse().ok()?;
+        let is_contended = row.threads > 1 && row.unit == "ns/op";
+        (is_contended && Pattern::of(workload) == Some(Pattern::Addition)).then_some((workload, row))
+    });
+    let fewest = additions.min_by_key(|(_, row)| row.threads);
+    let near = |(workload, row): (Workload, &Published)| {
+        let job = Job {
+            relax: row.relax,
+            ..Job::new(workload, row.threads)
+        };
+        simulate(machine, &job).is_ok_and(|outcome| (outcome.ns_per_op / row.value - 1.0).abs() <= MET)
+    };
+    fewest.is_some_and(near)
 }
 
 /// The first class that something was learned for.

@@ -1,15 +1,16 @@
 //! The examination: predicts every contended row of the examined half, or refuses it with the reason.
 
-use super::anchor::anchored;
+use super::anchor::{Anchored, anchored};
 use super::band::Band;
 use super::class::Class;
 use super::data::{PublishedMachine, PublishedRow};
 use super::figures::{Figure, FigureResult, figures};
 use super::learn::{self, HeldOutRow, Learned};
 use super::split::{Half, half};
-use super::{Group, WorkloadKind, data, prediction};
+use super::{Group, WorkloadKind, data, pairs, prediction};
 use crate::Relax;
 use crate::stats::median;
+use rayon::prelude::*;
 
 /// A row of the examination.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +23,8 @@ pub struct ExamRow {
     pub published: PublishedRow,
     /// The simulated time, also where it is refused as a prediction; `None` if the program made no progress.
     pub simulated: Option<f64>,
+    /// The least and the most of the prediction's runs.
+    pub range: [f64; 2],
     /// The band around it, or why there is no prediction.
     pub verdict: Result<Band, Refusal>,
 }
@@ -33,6 +36,8 @@ pub enum Refusal {
     NoTransfers,
     /// No transfer time gives its row of additions under the learned laws.
     NoAnchor,
+    /// That row and the matrix disagree about transfers, which a lock that is handed on takes.
+    Disagree,
     /// No class of the machine has enough machines to learn from.
     NoClass,
     /// Too few machines of the class have rows of the group.
@@ -54,6 +59,9 @@ impl Refusal {
                 "Neither its own transfer times nor a contended row of additions that moves the line are published."
             }
             Self::NoAnchor => "No transfer time gives its contended row of additions under the learned laws.",
+            Self::Disagree => {
+                "Its row of additions needs transfers that are more than 1.5 times, or less than two thirds, of the matrix's, and a lock that is handed on takes whole transfers."
+            }
             Self::NoClass => {
                 "Fewer than two machines of its family, and fewer than three families of its instruction set, are learned from."
             }
@@ -91,9 +99,16 @@ impl ExamRow {
     /// Whether the published figure is in the band; `None` if the row is refused.
     #[must_use]
     pub fn is_inside(&self) -> Option<bool> {
-        let (predicted, band) = self.prediction()?;
-        let (low, high) = band.around(predicted);
+        let (_, band) = self.prediction()?;
+        let (low, high) = self.around(band);
         Some((low..=high).contains(&self.published.ns))
+    }
+
+    /// Between which figures the published one should be: the range of the runs, widened by the band.
+    #[must_use]
+    pub fn around(&self, band: Band) -> (f64, f64) {
+        let [least, most] = self.range;
+        (band.around(least).0, band.around(most).1)
     }
 
     /// Whether the prediction is more than twice or less than half the published figure.
@@ -191,18 +206,30 @@ pub fn run() -> Examination {
 
 /// The examination without figures of mails and papers.
 pub(super) fn predictions() -> Examination {
-    let learned = learn::learned();
     let learners = learn::learners();
-    let examined = data::machines().into_iter().filter(|m| half(&m.name) == Half::Examine);
-    let rows = examined.flat_map(|machine| examine(&machine, &learned)).collect();
     let held_out = |learned: Learned| {
         let class = Class::named(&learned.class, &learners);
         let rows = learn::held_out(&learners, &class, &learned.folds);
-        (learned, rows)
+        let (bands, pairs) = (learn::bands_of(&class, &rows), pairs::pairs(&rows));
+        (
+            Learned {
+                bands,
+                pairs,
+                ..learned
+            },
+            rows,
+        )
     };
+    let learned: Vec<_> = learn::learned().into_par_iter().map(held_out).collect();
+    let known: Vec<Learned> = learned.iter().map(|(learned, _)| learned.clone()).collect();
+    let machines: Vec<_> = data::machines()
+        .into_iter()
+        .filter(|m| half(&m.name) == Half::Examine)
+        .collect();
+    let rows: Vec<Vec<ExamRow>> = machines.par_iter().map(|machine| examine(machine, &known)).collect();
     Examination {
-        rows,
-        learned: learned.into_iter().map(held_out).collect(),
+        rows: rows.concat(),
+        learned,
         learners,
         figures: Vec::new(),
     }
@@ -213,11 +240,13 @@ pub(super) fn examine(machine: &PublishedMachine, learned: &[Learned]) -> Vec<Ex
     let class = prediction::first_learned(prediction::classes_of(machine), learned);
     let built = class.as_ref().and_then(|(_, learned)| anchored(machine, &learned.laws));
     let row = |(group, published): (Group, PublishedRow)| {
+        let mut prediction = None;
         let (simulated, verdict) = match &class {
             None => (None, Err(Refusal::NoClass)),
             Some((_, learned)) => {
-                let simulated = built.as_ref().and_then(|built| built.predict(&published));
-                (simulated, verdict(machine, learned, group, built.is_some(), simulated))
+                prediction = built.as_ref().and_then(|built| built.predict(&published));
+                let simulated = prediction.as_ref().map(|prediction| prediction.middle().ns_per_op);
+                (simulated, verdict(machine, learned, group, built.as_ref(), simulated))
             }
         };
         ExamRow {
@@ -225,6 +254,7 @@ pub(super) fn examine(machine: &PublishedMachine, learned: &[Learned]) -> Vec<Ex
             group,
             published,
             simulated,
+            range: prediction.map_or([f64::NAN; 2], |prediction| prediction.range().ns),
             verdict,
         }
     };
@@ -235,14 +265,15 @@ fn verdict(
     machine: &PublishedMachine,
     learned: &Learned,
     group: Group,
-    is_anchored: bool,
+    built: Option<&Anchored>,
     simulated: Option<f64>,
 ) -> Result<Band, Refusal> {
     if machine.transfers().is_none() {
         return Err(Refusal::NoTransfers);
     }
-    if !is_anchored {
-        return Err(Refusal::NoAnchor);
+    let built = built.ok_or(Refusal::NoAnchor)?;
+    if !built.knows(group.pattern) {
+        return Err(Refusal::Disagree);
     }
     let band = learned.band(group).ok_or(Refusal::NoHeldOut)?;
     if !band.is_narrow() {

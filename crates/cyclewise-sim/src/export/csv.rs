@@ -4,7 +4,7 @@ use crate::record::Simulation;
 use cyclewise_bench::error::Result;
 use cyclewise_report::export::csv::{failed, text};
 
-const POINT: [&str; 27] = [
+const POINT: [&str; 31] = [
     "machine",
     "workload",
     "threads",
@@ -32,6 +32,10 @@ const POINT: [&str; 27] = [
     "refused",
     "band_factor",
     "band_rows",
+    "least_ns_per_op",
+    "most_ns_per_op",
+    "regimes",
+    "slowest_share",
 ];
 
 /// A simulation's points.
@@ -76,12 +80,22 @@ pub(crate) fn simulation(simulation: &Simulation) -> Result<String> {
         ];
         match figures {
             Some(figures) => row.extend(figures.map(|x| x.to_string())),
-            None => row.resize(POINT.len() - 3, String::new()),
+            None => row.resize(POINT.len() - 7, String::new()),
         }
         row.push(p.refused.clone().unwrap_or_default());
         // Empty where nothing is known of the error.
         row.push(p.band.map(|band| band.factor.to_string()).unwrap_or_default());
         row.push(p.band.map(|band| band.rows.to_string()).unwrap_or_default());
+        let [least, most] = [0, 1].map(|end| p.range.as_ref().map(|range| range.ns[end].to_string()));
+        row.extend([least, most].map(Option::unwrap_or_default));
+        row.push(
+            p.range
+                .as_ref()
+                .map(|range| range.regimes.len().max(1).to_string())
+                .unwrap_or_default(),
+        );
+        let slowest = p.outcome.as_ref().and_then(|o| o.slowest_share);
+        row.push(slowest.map(|share| share.to_string()).unwrap_or_default());
         writer.write_record(row).map_err(failed)?;
     }
     text(writer)

@@ -3,7 +3,7 @@
 use super::rows;
 use crate::Topology;
 use crate::fit::{Isa, Measurements};
-use crate::machine::{Cores, Latency};
+use crate::machine::{Cores, Latency, USUAL_SPREAD};
 use cyclewise_bench::error::{Error, Result};
 use cyclewise_bench::record::core_to_core::Distance;
 use cyclewise_bench::record::core_to_core::{self, NAME, spans};
@@ -219,6 +219,7 @@ pub(super) fn latency(e: &Experiment, ghz: f64) -> Latency {
     };
     Latency {
         hit_ns: hundredths(HIT_CYCLES / ghz),
+        spread: USUAL_SPREAD,
         sibling_ns: of(Distance::Sibling),
         cluster_ns: of(Distance::Cluster),
         socket_ns: of(Distance::Socket),

@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 pub struct Latency {
     /// A load that hits the core's own cache.
     pub hit_ns: f64,
+    /// The share by which the time of a transfer varies either way, uniformly: pairs of CPUs at one distance differ.
+    #[serde(default = "usual_spread")]
+    pub spread: f64,
     /// Between threads of a core.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sibling_ns: Option<f64>,
@@ -24,6 +27,14 @@ pub struct Latency {
     pub remote_ns: Option<f64>,
 }
 
+/// The spread of a machine file that does not say it. In the matrices of core-to-core-latency for ten machines, nine of ten pairs at one
+/// distance are within 3 to 20 % of their median.
+pub const USUAL_SPREAD: f64 = 0.15;
+
+const fn usual_spread() -> f64 {
+    USUAL_SPREAD
+}
+
 impl Latency {
     /// All classes but siblings, `by` times as long: they are measured together. Siblings do not move lines.
     pub(crate) fn scaled(self, exchange_ns: f64, by: f64) -> Self {
@@ -36,6 +47,7 @@ impl Latency {
             |ns: Option<f64>| ns.map(|ns| tenths((ns - exchange_ns).max(0.0) * by + exchange_ns.min(ns)).max(least));
         Self {
             hit_ns: self.hit_ns,
+            spread: self.spread,
             sibling_ns: self.sibling_ns,
             cluster_ns: class(self.cluster_ns),
             socket_ns: class(self.socket_ns),

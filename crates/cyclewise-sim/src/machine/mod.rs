@@ -12,7 +12,7 @@ mod validate;
 
 pub use cost::Cost;
 pub use held_out::HeldOut;
-pub use latency::Latency;
+pub use latency::{Latency, USUAL_SPREAD};
 pub use line::{Arbiter, Cap, FailedCas, FirstAccess, Hold, Home, LineRules, Queue, Rmw};
 pub use mechanism::{Fill, Mechanisms, Monitor, Prefetch};
 pub use parse::ParseError;
@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 pub const KEYS: &[&str] = &[
     "ghz",
     "latency.hit_ns",
+    "latency.spread",
     "latency.sibling_ns",
     "latency.cluster_ns",
     "latency.socket_ns",
@@ -173,6 +174,7 @@ impl Machine {
             cores: None,
             latency: Latency {
                 hit_ns: 1.0,
+                spread: 0.0,
                 // Transfers of 8, 40 and 120 ns, plus an exchange of 6 ns.
                 sibling_ns: Some(14.0),
                 cluster_ns: None,

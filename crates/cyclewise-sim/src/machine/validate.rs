@@ -125,6 +125,7 @@ fn cores(machine: &Machine) -> Check {
 fn latency(machine: &Machine) -> Check {
     let l = machine.latency;
     number("latency.hit_ns", l.hit_ns, 0.0, MAX_NS)?;
+    number("latency.spread", l.spread, 0.0, 1.0)?;
     let classes = [
         ("latency.sibling_ns", l.sibling_ns),
         ("latency.cluster_ns", l.cluster_ns),

@@ -2,8 +2,8 @@
 
 use super::candidate::Candidate;
 use crate::Machine;
-use crate::band::Band;
-use cyclewise_bench::record::{Tool, Verdict};
+use crate::predict::Range;
+use cyclewise_bench::record::Tool;
 use serde::Serialize;
 
 /// The schema of the document.
@@ -22,8 +22,8 @@ pub(crate) struct Recommendation {
     pub critical_cycles: u32,
     /// Parallel work, in cycles.
     pub parallel_cycles: u32,
-    /// The first and the last seed.
-    pub seeds: [u64; 2],
+    /// The first seed.
+    pub seed: u64,
     /// The choices, by kind and then by threads.
     pub choices: Vec<Choice>,
     /// What was asked for and not simulated, because a signal asked for an end.
@@ -40,73 +40,48 @@ pub(crate) struct Choice {
     pub threads: u32,
     /// The recommended candidate.
     pub take: Candidate,
-    /// Its total rate: geometric mean over the seeds.
-    pub ops_per_s: f64,
-    /// By how much that may be off; `None` if too few rows like it were predicted unseen.
-    pub band: Option<Band>,
-    /// Jain's index of its threads' shares, from 1/threads to 1: mean over the seeds.
-    pub jain: f64,
-    /// The best other candidate, if there is one.
-    pub next: Option<Rival>,
-    /// The worst other candidate.
-    pub worst: Option<Worst>,
-    /// All candidates that cannot be told from the best, including `take`.
-    pub alike: Vec<Candidate>,
-    /// What to measure, where the model cannot tell the next best candidate from this one.
+    /// Its nanoseconds per operation.
+    pub range: Range,
+    /// Every other candidate that makes progress and starves no thread, the fastest first.
+    pub others: Vec<Other>,
+    /// What to measure, where the model cannot tell a faster candidate from the recommended one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measure: Option<&'static str>,
     /// Candidates that make no progress on this machine.
     pub stuck: Vec<Candidate>,
-    /// Candidates excluded because a thread starved for a whole long run.
+    /// Candidates excluded because a thread starved.
     pub starving: Vec<Candidate>,
 }
 
-/// The next best candidate.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Rival {
-    /// The candidate.
-    #[serde(flatten)]
-    pub candidate: Candidate,
-    /// The recommended candidate's rate divided by its rate: geometric means over the seeds.
-    pub ratio: f64,
-    /// 95 % confidence interval of the ratio (Welch, of logarithms).
-    pub ratio_ci95: [f64; 2],
-    /// That interval, widened by the model's error bands of both; `None` if one of them has none.
-    pub model_interval: Option<[f64; 2]>,
-    /// Whether the two differ: `undecided` if it cannot be told.
-    pub verdict: Verdict,
-    /// Why it cannot be told.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub doubt: Option<Doubt>,
-}
-
-/// Why the model cannot tell two candidates apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Doubt {
-    /// They differ by no more than 5 %.
-    Small,
-    /// The difference is not significant over the seeds.
-    Seeds,
-    /// It is not larger than the model's errors on rows that it had not seen.
-    Model,
-    /// Too few rows of the machine were predicted unseen, so the model's errors are not known.
-    Untested,
-}
-
-impl Doubt {
-    /// Whether a measurement on the machine would decide.
-    pub(crate) fn is_of_the_model(self) -> bool {
-        matches!(self, Self::Model | Self::Untested)
+impl Choice {
+    /// Whether it is told of each other candidate how it compares.
+    pub(crate) fn is_decision(&self) -> bool {
+        self.measure.is_none()
     }
 }
 
-/// The worst candidate.
+/// Another candidate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Worst {
+pub(crate) struct Other {
     /// The candidate.
     #[serde(flatten)]
     pub candidate: Candidate,
-    /// The recommended candidate's rate divided by its rate, in one short run of each.
-    pub ratio: f64,
+    /// Its time divided by that of the recommended one: the least and the most of the runs.
+    pub ratio: [f64; 2],
+    /// By which factor nine of ten such ratios of held-out machines were off at most; `None` where too few are known.
+    pub off: Option<f64>,
+    /// How the recommended candidate compares with it.
+    pub verdict: Verdict,
+}
+
+/// How a candidate compares with another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Verdict {
+    /// It is faster, over the whole range and beyond the model's error.
+    Faster,
+    /// They differ by less than 5 % in each run, because they do the same.
+    Alike,
+    /// The order, or the model's error, does not tell.
+    CannotTell,
 }

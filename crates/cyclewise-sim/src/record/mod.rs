@@ -18,6 +18,7 @@ pub(crate) use shard::{by_descending_cost, due};
 pub use stream::{Head, PointReader};
 
 use crate::band::Band;
+use crate::predict::Range;
 use crate::{Job, Length, Machine, Outcome, Placement, Relax, Start, Workload};
 use cyclewise_bench::error::{Error, Result};
 use cyclewise_bench::record::Tool;
@@ -88,8 +89,11 @@ pub struct Point {
     pub machine: usize,
     /// The simulated job.
     pub job: Job,
-    /// The outcome.
+    /// The outcome of the prediction's run in the middle.
     pub outcome: Option<Outcome>,
+    /// Between which times the prediction is; absent in documents from before there was a range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<Range>,
     /// By how much its times may be off: the model's errors on rows of the machine that no law was fitted to. Absent where there are too
     /// few such rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]

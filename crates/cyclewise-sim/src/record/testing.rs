@@ -32,6 +32,7 @@ pub fn document(sweep: &Sweep, shard: Option<Shard>) -> Simulation {
             machine,
             job,
             outcome: None,
+            range: None,
             band: None,
             refused: Some(format!("point {index}")),
         }

@@ -141,6 +141,15 @@ impl Run {
         Ok(())
     }
 
+    /// Breaks a law, for tests.
+    #[cfg(test)]
+    pub(crate) fn broken(machine: &Machine, job: &Job, law: crate::engine::Law) -> Result<Outcome, Error> {
+        let mut run = Self::new(machine, job)?;
+        run.model.broken = Some(law);
+        run.measure()?;
+        Ok(run.outcome())
+    }
+
     pub(crate) fn outcome(&self) -> Outcome {
         self.meter.outcome(self.workers, self.events)
     }
@@ -172,6 +181,7 @@ fn check(machine: &Machine) -> Result<(), Error> {
     let are_times = given.all(|ns| (0.0..=1e6).contains(&ns));
     must("latency", are_times, "from 0 to 1000000 ns in each class")?;
     let share = |value: f64| (0.0..=1.0).contains(&value);
+    must("latency.spread", share(latency.spread), "from 0 to 1")?;
     must("line.probe_share", share(machine.line.probe_share), "from 0 to 1")?;
     must("cost.jitter", share(machine.cost.jitter), "from 0 to 1")
 }

@@ -7,10 +7,11 @@
 pub(crate) mod join;
 pub(crate) mod machines;
 
+use crate::Job;
 use crate::band::{Band, band};
 use crate::exam::Reach;
+use crate::predict::{Prediction, predict};
 use crate::record::{NOT_SIMULATED, Point, SCHEMA, Shard, Simulation, Sweep, by_descending_cost, due};
-use crate::{Job, simulate};
 use cyclewise_bench::record::Tool;
 use cyclewise_bench::sys::interrupt;
 use rayon::prelude::*;
@@ -30,6 +31,10 @@ pub(crate) fn run(sweep: Sweep, shard: Option<Shard>, tool: Tool, tell: &(dyn Fn
     };
     let bands: Vec<Vec<[Option<Band>; 2]>> = sweep.machines.iter().map(of_machine).collect();
     let of = |machine: usize, job: &Job| {
+        // Of a thread alone no row was held out: it is what a machine is described by.
+        if job.threads == 1 {
+            return None;
+        }
         let at = sweep.workloads.iter().position(|w| *w == job.workload)?;
         let [within, between] = bands[machine][at];
         match Reach::of(&sweep.machines[machine], job) {
@@ -41,10 +46,10 @@ pub(crate) fn run(sweep: Sweep, shard: Option<Shard>, tool: Tool, tell: &(dyn Fn
         let (machine, job) = sweep.job_at(index);
         let result = match interrupt::asked() {
             true => Err(format!("{NOT_SIMULATED}{}", interrupt::name())),
-            false => simulate(&sweep.machines[machine], &job).map_err(|why| why.to_string()),
+            false => predict(&sweep.machines[machine], &job).map_err(|why| why.to_string()),
         };
-        let (outcome, refused) = match result {
-            Ok(outcome) => (Some(outcome), None),
+        let (prediction, refused) = match result {
+            Ok(prediction) => (Some(prediction), None),
             Err(why) => (None, Some(why)),
         };
         // Relaxed: only a progress count.
@@ -54,7 +59,8 @@ pub(crate) fn run(sweep: Sweep, shard: Option<Shard>, tool: Tool, tell: &(dyn Fn
             machine,
             band: of(machine, &job),
             job,
-            outcome,
+            outcome: prediction.as_ref().map(|prediction| prediction.middle().clone()),
+            range: prediction.as_ref().map(Prediction::range),
             refused,
         }
     };

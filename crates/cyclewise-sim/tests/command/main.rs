@@ -118,7 +118,6 @@ fn wrong_use_is_two_and_names_the_nearest() {
         ),
         (&["recommend", "--machine", "thunderx3"], "did you mean thunderx2?"),
         (&["recommend", "--machine", "i7-6700k", "--threads", "64"], "do not fit"),
-        (&["recommend", "--machine", "i7-6700k", "--seeds", "1"], "1 is not in"),
         (&["report", "no-such.json"], "no-such.json"),
     ] {
         let (status, said) = refused(args);

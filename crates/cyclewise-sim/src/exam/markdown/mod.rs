@@ -39,7 +39,7 @@ impl Examination {
              An examined machine is described by its topology, its clock, how its distances compare, its rows of one thread, and one contended\n\
              row of additions, from which its transfer times come, if it has one. Its laws were learned on the other half, for its family or\n\
              else its instruction set, and are the same for all of its workloads. Its other contended rows are then predicted, or refused with\n\
-             the reason. The band around a prediction holds {:.0} % of what is published for held-out machines: each machine of a family was\n\
+             the reason. A prediction is of seven runs, as `cyclewise simulate` makes them. The band around their range holds {:.0} % of what is published for held-out machines: each machine of a family was\n\
              left out once, and predicted by laws that were learned from the others; of an instruction set, each family. The last section is of\n\
              another kind: figures of mails and papers, most of which a machine was fitted to.\n",
             100.0 * SHARE
@@ -167,31 +167,8 @@ impl Examination {
             "Nanoseconds of elapsed time for an operation.\n\n\
              | machine | workload | threads | published | predicted | band | error | inside |\n|---|---|--:|--:|--:|--:|--:|---|"
         )?;
-        for row in &self.rows {
-            let (predicted, band, error) = match (row.prediction(), row.error()) {
-                (Some((predicted, band)), Some(error)) => {
-                    let (low, high) = band.around(predicted);
-                    (
-                        format!("{predicted:.1}"),
-                        format!("{low:.1} to {high:.1}"),
-                        format!("{:+.0} %", 100.0 * error),
-                    )
-                }
-                _ => ("refused".to_owned(), String::new(), String::new()),
-            };
-            let inside = match row.is_inside() {
-                Some(true) => "yes",
-                Some(false) => "**no**",
-                None => "",
-            };
-            writeln!(
-                out,
-                "| {} | {} | {} | {:.1} | {predicted} | {band} | {error} | {inside} |",
-                row.machine,
-                row.workload(),
-                row.published.threads,
-                row.published.ns
-            )?;
+        for each in &self.rows {
+            writeln!(out, "{}", row(each))?;
         }
         writeln!(out)
     }
@@ -284,6 +261,30 @@ impl Examination {
         }
         Ok(())
     }
+}
+
+/// A row of the examination as a line of its table.
+pub(super) fn row(row: &ExamRow) -> String {
+    let (predicted, band, error) = match (row.prediction(), row.error()) {
+        (Some((predicted, band)), Some(error)) => {
+            let (low, high) = row.around(band);
+            let error = format!("{:+.0} %", 100.0 * error);
+            (format!("{predicted:.1}"), format!("{low:.1} to {high:.1}"), error)
+        }
+        _ => ("refused".to_owned(), String::new(), String::new()),
+    };
+    let inside = match row.is_inside() {
+        Some(true) => "yes",
+        Some(false) => "**no**",
+        None => "",
+    };
+    format!(
+        "| {} | {} | {} | {:.1} | {predicted} | {band} | {error} | {inside} |",
+        row.machine,
+        row.workload(),
+        row.published.threads,
+        row.published.ns
+    )
 }
 
 /// Where a machine's transfer times come from.

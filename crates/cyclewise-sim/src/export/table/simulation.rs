@@ -5,6 +5,7 @@ use crate::record::{Point, Simulation};
 use cyclewise_report::export::table::grid::{BOLD, Column, DIM, Look, YELLOW, fitted, in_blocks, wrapped};
 use cyclewise_report::number::{count, fixed, percent, significant};
 
+use crate::predict::Range;
 use crate::{Machine, Outcome, Workload};
 use std::fmt::Write;
 
@@ -22,7 +23,7 @@ pub(crate) fn simulation(s: &Simulation, look: Look) -> String {
     }
     let sweep = &s.sweep;
     let parameters = format!(
-        "simulated; {} cycles of critical work, {} of parallel work, {} readers, placement {}, start {}, seed {}; retries, moves and fallback: per \
+        "simulated, seven runs a row: the range is over two seeds and starts, and over a clock and transfers 15 % up and down, the other columns are of the run in the middle; {} cycles of critical work, {} of parallel work, {} readers, placement {}, start {}, seed {}; retries, moves and fallback: per \
          operation",
         sweep.critical_cycles,
         sweep.parallel_words(),
@@ -55,7 +56,8 @@ pub(crate) fn simulation(s: &Simulation, look: Look) -> String {
             .as_ref()
             .filter(|_| !p.is_left_out())
             .map(|why| format!("{of} {why}"));
-        for warning in not_stationary.into_iter().chain(refused) {
+        let in_doubt = in_doubt(p).into_iter().map(|why| format!("{of} {why}"));
+        for warning in not_stationary.into_iter().chain(refused).chain(in_doubt) {
             let _ = writeln!(out, "{YELLOW}warning:{YELLOW:#} {}", wrapped(&warning, look, 9, 4));
         }
     }
@@ -116,6 +118,7 @@ fn points(s: &Simulation, machine: usize, look: Look) -> String {
         column("threads", &|p| p.job.threads.to_string()),
         column("Mop/s", &rate),
         number("ns/op", &|o| o.ns_per_op),
+        column("range ns/op", &|p| p.range.as_ref().map_or_else(String::new, range)),
         figure("off by", &|p, _| band::factor(p.band.as_ref())),
         number("p50 ns", &|o| o.latency.p50_ns),
         number("p99 ns", &|o| o.latency.p99_ns),
@@ -129,6 +132,37 @@ fn points(s: &Simulation, machine: usize, look: Look) -> String {
     ];
     in_blocks(4, &columns, look)
 }
+
+/// The range of a prediction: both where there are two regimes.
+pub(super) fn range(range: &Range) -> String {
+    let between = |[least, most]: &[f64; 2]| format!("{}–{}", significant(*least, 3), significant(*most, 3));
+    match range.regimes.as_slice() {
+        [] => between(&range.ns),
+        regimes => regimes.iter().map(between).collect::<Vec<_>>().join(" or "),
+    }
+}
+
+/// What a point's figures do not say by themselves: two regimes, and threads that starve.
+fn in_doubt(p: &Point) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if let Some(range) = p.range.as_ref().filter(|range| !range.regimes.is_empty()) {
+        warnings.push(format!(
+            "two regimes, {} ns/op: which of them a machine is in depends on its start, its clock and its transfers",
+            self::range(range)
+        ));
+    }
+    let slowest = p.outcome.as_ref().and_then(|o| o.slowest_share);
+    if let Some(share) = slowest.filter(|share| *share < STARVES) {
+        warnings.push(format!(
+            "the slowest thread makes {} of the operations of an equal share: it starves, and ns/op is that of the others",
+            percent(share)
+        ));
+    }
+    warnings
+}
+
+/// A thread with less than this share of an equal one starves.
+const STARVES: f64 = 0.1;
 
 /// The lists of workloads and machines.
 pub(crate) fn simulated(machines: &[(&str, Machine)], look: Look) -> String {
@@ -201,6 +235,7 @@ mod tests {
                 max_ns: 12_345.6,
             },
             jain: 0.98765,
+            slowest_share: Some(if i == 0 { 0.9 } else { 0.04 }),
             longest_wait_ns: 12_400.0,
             retries_per_success: 0.0456,
             line_moves_per_op: 1.0,
@@ -219,6 +254,14 @@ mod tests {
                 machine,
                 job,
                 outcome: (index < 2).then(|| outcome(index)),
+                range: (index < 2).then(|| Range {
+                    ns: [40.0, 121.0],
+                    regimes: if index == 0 {
+                        Vec::new()
+                    } else {
+                        vec![[40.0, 50.0], [118.0, 121.0]]
+                    },
+                }),
                 band: (index == 1).then_some(Band {
                     factor: 1.4,
                     rows: 9,

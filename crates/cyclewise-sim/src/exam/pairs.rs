@@ -1,0 +1,124 @@
+//! How far ratios of two programs' times on one machine were off, where the machine was held out.
+//!
+//! Errors of one machine's rows mostly go the same way, so a ratio is better than both times. Only rows of the same two programs count, at the
+//! same number of threads and with the same work: what was learned of one lock says nothing of another.
+
+use super::class::Class;
+use super::learn::{HeldOutRow, Learned, learned};
+use super::{Reach, prediction};
+use crate::{Machine, Relax, Workload};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a thread runs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Program {
+    /// The workload.
+    pub workload: Workload,
+    /// What its loops do between two tries.
+    pub relax: Relax,
+}
+
+impl Program {
+    fn key(self) -> String {
+        format!("{} {}", self.workload, self.relax)
+    }
+}
+
+/// How far ratios of two programs were off.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pair {
+    /// The first, by name.
+    pub one: String,
+    /// The second.
+    pub other: String,
+    /// How far lines travelled.
+    pub reach: Reach,
+    /// The factor within which nine of ten ratios were, either way.
+    pub off: f64,
+    /// Ratios.
+    pub rows: u32,
+    /// Of so many machines.
+    pub machines: u32,
+}
+
+/// The share of ratios within the factor.
+const SHARE: f64 = 0.9;
+/// The fewest ratios, and the fewest machines, that tell something.
+const LEAST_ROWS: usize = 4;
+const LEAST_MACHINES: usize = 2;
+
+/// The pairs of programs in held-out rows.
+pub(super) fn pairs(rows: &[HeldOutRow]) -> Vec<Pair> {
+    let mut errors: BTreeMap<(String, String, Reach), Vec<(usize, f64)>> = BTreeMap::new();
+    for (i, a) in rows.iter().enumerate() {
+        for b in &rows[..i] {
+            let same = (
+                a.machine,
+                a.row.threads,
+                a.row.critical_ns > 0.0,
+                a.row.parallel_ns > 0.0,
+            ) == (
+                b.machine,
+                b.row.threads,
+                b.row.critical_ns > 0.0,
+                b.row.parallel_ns > 0.0,
+            );
+            let error = |row: &HeldOutRow| (row.predicted / row.row.ns).ln();
+            let [first, second] = [a, b].map(|row| (program(row).key(), error(row)));
+            let (first, second) = if first.0 <= second.0 {
+                (first, second)
+            } else {
+                (second, first)
+            };
+            if same && first.0 != second.0 && a.group.reach == b.group.reach {
+                let of = errors.entry((first.0, second.0, a.group.reach)).or_default();
+                of.push((a.machine, (first.1 - second.1).abs()));
+            }
+        }
+    }
+    let pair = |((one, other, reach), mut errors): ((String, String, Reach), Vec<(usize, f64)>)| {
+        let machines: BTreeSet<usize> = errors.iter().map(|(machine, _)| *machine).collect();
+        if errors.len() < LEAST_ROWS || machines.len() < LEAST_MACHINES {
+            return None;
+        }
+        errors.sort_by(|a, b| a.1.total_cmp(&b.1));
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_precision_loss,
+            clippy::cast_sign_loss,
+            reason = "a few rows"
+        )]
+        let within = (SHARE * (errors.len() + 1) as f64).ceil() as usize;
+        let (_, size) = errors[within.min(errors.len()) - 1];
+        Some(Pair {
+            one,
+            other,
+            reach,
+            off: size.exp(),
+            rows: u32::try_from(errors.len()).unwrap_or(u32::MAX),
+            machines: u32::try_from(machines.len()).unwrap_or(u32::MAX),
+        })
+    };
+    errors.into_iter().filter_map(pair).collect()
+}
+
+fn program(row: &HeldOutRow) -> Program {
+    Program {
+        workload: row.row.workload,
+        relax: row.row.relax,
+    }
+}
+
+/// By which factor nine of ten ratios of these programs were off at most, on held-out machines like this one; `None` where too few are known.
+#[must_use]
+pub fn ratio_off(machine: &Machine, one: Program, other: Program, reach: Reach) -> Option<f64> {
+    let family = machine.family.clone()?;
+    let (_, learned): (Class, Learned) = prediction::first_learned([Class::Family(family)], &learned())?;
+    let (one, other) = (one.key(), other.key());
+    let (one, other) = if one <= other { (one, other) } else { (other, one) };
+    let is = |pair: &&Pair| pair.one == one && pair.other == other && pair.reach == reach;
+    learned.pairs.iter().find(is).map(|pair| pair.off)
+}
