@@ -121,7 +121,7 @@ fn the_text_is_that_of_a_histogram() {
 }
 
 #[test]
-fn without_memory_a_static_says_so_when_it_is_asked() {
+fn the_words_can_be_allocated_before_the_first_record() {
     let histogram = Histogram::new();
     assert_eq!(histogram.try_allocate(), Ok(()));
     assert_eq!(histogram.snapshot().count(), 0);
