@@ -21,8 +21,8 @@ fn nearly_all_truths_lie_where_the_others_put_them() {
     assert!(all >= 42 && 8 * inside >= 7 * all, "{inside} of {all}");
 }
 
-/// The rule of the halves, from before their intervals were looked at: programs in the order of the table, every second one; each half is
-/// forecast with the error that the other half and the loops have.
+/// Halves: programs in the order of the table, every second one. Each half is forecast with the error that the other half and the loops
+/// have; the rule is younger than the table and than intervals that left out one program at a time.
 #[test]
 fn half_of_the_programs_forecast_the_other_half_in_narrow_intervals() {
     let all = truths();
