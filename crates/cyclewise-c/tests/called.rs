@@ -260,9 +260,9 @@ fn handlers_beside_goroutines() {
     assert_eq!(status(&program.output(&["twin"])), (Some(7), None));
 }
 
-/// An object of C that has registered a handler stays mapped.
+/// An object of C that has registered a handler, or a function for after a grace period, stays mapped.
 #[test]
-fn a_handler_outlives_dlclose() {
+fn what_is_called_later_outlives_dlclose() {
     let object = common::fresh("unload.so").display().to_string();
     let source = common::root()
         .join("tests/called/unload_object.c")
@@ -278,6 +278,7 @@ fn a_handler_outlives_dlclose() {
     let flags = &["-ldl"];
     let program = Program { flags, ..program };
     program.passes(&[&object, "ours"]);
+    program.passes(&[&object, "later"]);
     // The twin: a handler of its own is called where nothing is mapped.
     assert_eq!(status(&program.output(&[&object, "own"])), (None, Some(SIGSEGV)));
 }

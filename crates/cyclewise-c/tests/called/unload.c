@@ -1,5 +1,5 @@
 /* An object with a handler is closed, and then the signal comes. The first argument is the object; with the second "own" the object
- * installs its handler by sigaction(2), which keeps nobody. */
+ * installs its handler by sigaction(2), which keeps nobody; with "later" it is called after a grace period instead. */
 #define _GNU_SOURCE
 #include <cyclewise/cyclewise.h>
 #include <dlfcn.h>
@@ -18,7 +18,10 @@ int main(int count, char **arguments)
         memcpy(&function, &start, sizeof start);
         CHECK(function(arguments[2]) == 2 * round - 1);
         CHECK(dlclose(object) == 0);
-        CHECK(raise(SIGUSR1) == 0);
+        if (!strcmp(arguments[2], "later"))
+            cw_rcu_barrier();
+        else
+            CHECK(raise(SIGUSR1) == 0);
     }
     return 0;
 }

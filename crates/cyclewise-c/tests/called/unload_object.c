@@ -1,4 +1,4 @@
-/* The object of unload.c, whose handler counts in its own data. */
+/* The object of unload.c, whose functions count in its own data. */
 #include <cyclewise/cyclewise.h>
 #include <signal.h>
 #include <string.h>
@@ -17,10 +17,21 @@ static void own(int signal)
     ++count;
 }
 
-/* Returns how many signals came, with one that it raises. */
+static void later(void *counted)
+{
+    ++*(int *)counted;
+}
+
+/* Returns how many signals or calls came, with one of this time. */
 int start(const char *how);
 int start(const char *how)
 {
+    if (!strcmp(how, "later")) {
+        cw_rcu_defer(later, &count);
+        cw_rcu_barrier();
+        cw_rcu_defer(later, &count);
+        return count;
+    }
     if (!strcmp(how, "own"))
         signal(SIGUSR1, own);
     else

@@ -1,5 +1,6 @@
 //! Deferred closures: batches, their bound, panics, what they may do, and what waits for itself.
 
+use crate::common::child::{End, in_child};
 use crate::common::harness::{Check, checks};
 use cyclewise::rcu::{self, Rcu};
 use std::panic::catch_unwind;
@@ -16,6 +17,7 @@ pub(crate) const CHECKS: &[Check] = checks![
     a_writer_that_runs_ahead_is_held_up,
     what_waits_for_itself_panics,
     dropping_a_cell_drops_its_value_once,
+    exit_runs_no_closure,
 ];
 
 static RAN: AtomicU64 = AtomicU64::new(0);
@@ -130,4 +132,19 @@ fn dropping_a_cell_drops_its_value_once() {
     drop(Rcu::new(Counted).into_inner());
     rcu::barrier();
     assert_eq!(RAN.load(SeqCst), 4);
+}
+
+fn exit_runs_no_closure() {
+    const RAN: i32 = 9;
+    let child = |before: fn()| {
+        in_child(|| {
+            // SAFETY: ends the child.
+            rcu::defer(|| unsafe { libc::_exit(RAN) });
+            before();
+            std::process::exit(0);
+        })
+    };
+    child(|| ()).unwrap();
+    // The twin, which also shows that a barrier runs them.
+    assert!(matches!(child(rcu::barrier), Err(End::Exit(RAN))));
 }
