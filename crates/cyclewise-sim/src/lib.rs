@@ -23,6 +23,7 @@ mod error;
 pub mod exam;
 pub mod export;
 pub mod fit;
+mod from_matrix;
 mod from_record;
 pub mod machine;
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The command line's definition.
 
 use super::lists::{self, Counts, Limits, Relaxes, ShardNumber};
+use crate::from_matrix::Anchor;
 use crate::record::{Shard, ShardBy};
 use crate::{Placement, Start, Workload};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -24,7 +25,7 @@ pub(super) struct Cli {
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Simulate contended cache lines on other machines
-    Simulate(SimulateArgs),
+    Simulate(Box<SimulateArgs>),
     /// Recommend a retry limit, relax policy and primitive for a machine, by simulation
     Recommend(RecommendArgs),
     /// Print a simulation or write its HTML page, or join the shards of one
@@ -66,6 +67,8 @@ pub(super) enum SimulateCommand {
     },
     /// Make a machine file from a record of `run core-to-core`
     Fit(FitArgs),
+    /// Print the machine file of a matrix
+    Machine(MachineArgs),
     /// Predict published machines that the simulator did not learn from, and figures of mails; exit 1 if an error exceeds its limit
     Examine(ExamineArgs),
 }
@@ -76,8 +79,15 @@ pub(super) struct SweepArgs {
     #[arg(required = true, value_name = "WORKLOAD", value_parser = workload())]
     pub(super) workloads: Vec<Workload>,
     /// Name of a machine (see `simulate list`), or a machine file
-    #[arg(long = "machine", required = true, value_name = "NAME|FILE")]
+    #[arg(
+        long = "machine",
+        required_unless_present = "from",
+        conflicts_with = "from",
+        value_name = "NAME|FILE"
+    )]
     pub(super) machines: Vec<String>,
+    #[command(flatten)]
+    pub(super) matrix: MatrixArgs,
     /// Thread counts: 1,2,4 or 1..224 or 1..224:8 [default: powers of two, up to all CPUs]
     #[arg(long, value_name = "LIST", value_parser = lists::counts)]
     pub(super) threads: Option<Counts>,
@@ -140,6 +150,33 @@ impl SweepArgs {
     }
 }
 
+/// A machine of a matrix.
+#[derive(Args)]
+#[command(next_help_heading = "A machine from a matrix")]
+pub(super) struct MatrixArgs {
+    /// Matrix of one-way times, as core-to-core-latency --csv writes it; its name names the machine
+    #[arg(long, value_name = "MATRIX.csv", requires = "clock")]
+    pub(super) from: Option<PathBuf>,
+    /// Core clock while all threads run
+    #[arg(long, value_name = "GHZ", value_parser = lists::clock, requires = "from")]
+    pub(super) clock: Option<f64>,
+    /// Contended row of additions, such as fetch-add:8=22.1: nanoseconds per operation of all threads; without it only ratios are told
+    #[arg(long, value_name = "WORKLOAD:THREADS=NS", value_parser = lists::anchor, requires = "from")]
+    pub(super) anchor: Option<Anchor>,
+    /// Threads of a core [default: 2 if the matrix shows pairs twice as near as all others, else 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8), requires = "from")]
+    pub(super) smt: Option<u32>,
+    /// Sockets: the matrix must fall into as many groups [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64), requires = "from")]
+    pub(super) sockets: Option<u32>,
+    /// Machines whose laws it has [default: those of the vendor in the matrix's name]
+    #[arg(long, value_name = "FAMILY", value_parser = PossibleValuesParser::new(crate::exam::families()), requires = "from")]
+    pub(super) family: Option<String>,
+    /// Cost of PAUSE or YIELD, which differs between cores by a factor of ten; needed where something pauses
+    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u32).range(0..=1_000_000), requires = "from")]
+    pub(super) pause: Option<u32>,
+}
+
 /// How points are assigned to shards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum ShardByArg {
@@ -157,6 +194,13 @@ pub(super) struct FitArgs {
     /// Write the machine file here [default: stdout]
     #[arg(long, value_name = "FILE.toml")]
     pub(super) out: Option<PathBuf>,
+}
+
+#[derive(Args)]
+#[command(arg_required_else_help = true)]
+pub(super) struct MachineArgs {
+    #[command(flatten)]
+    pub(super) matrix: MatrixArgs,
 }
 
 #[derive(Args)]

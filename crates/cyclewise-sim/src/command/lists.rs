@@ -1,6 +1,7 @@
-//! Parses the command line's lists: thread counts, retry limits, relax policies, and a shard.
+//! Parses the command line's lists: thread counts, retry limits, relax policies, a shard, and what is said of a machine.
 
-use crate::Relax;
+use crate::from_matrix::Anchor;
+use crate::{Relax, Workload};
 
 /// The most thread counts in one range.
 const LONGEST: usize = 65_536;
@@ -107,6 +108,38 @@ pub(crate) fn relaxes(text: &str) -> Result<Relaxes, String> {
         }
     }
     Ok(Relaxes(all))
+}
+
+/// Parses a clock in gigahertz.
+///
+/// # Errors
+/// A message that says what is wrong.
+pub(crate) fn clock(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(ghz) if (0.1..=10.0).contains(&ghz) => Ok(ghz),
+        _ => Err(format!("{text:?} is not a clock of 0.1 to 10 GHz")),
+    }
+}
+
+/// Parses a contended row, for example `fetch-add:8=22.1`.
+///
+/// # Errors
+/// A message that says what is wrong.
+pub(crate) fn anchor(text: &str) -> Result<Anchor, String> {
+    let form = || format!("{text:?} is not WORKLOAD:THREADS=NS, such as fetch-add:8=22.1");
+    let (what, ns) = text.split_once('=').ok_or_else(form)?;
+    let (workload, threads) = what.split_once(':').ok_or_else(form)?;
+    let workload: Workload = workload
+        .parse()
+        .map_err(|_| format!("{workload:?} is not a workload; `cyclewise simulate list` lists all"))?;
+    let threads: u32 = threads.parse().map_err(|_| form())?;
+    if threads < 2 {
+        return Err(format!("{text:?} is not contended; give a row of two or more threads"));
+    }
+    match ns.parse::<f64>() {
+        Ok(ns) if ns.is_finite() && ns > 0.0 => Ok(Anchor { workload, threads, ns }),
+        _ => Err(format!("{ns:?} is not a time in nanoseconds")),
+    }
 }
 
 /// The number of a shard and how many there are, as the value of one option.

@@ -3,6 +3,7 @@
 mod cli;
 mod fit;
 mod lists;
+mod machine;
 mod planned;
 mod recommend;
 mod report;
@@ -22,7 +23,7 @@ pub fn main() -> ExitCode {
     // A limit on the size of files is then an error of the write, on stdout too, not the end of the process.
     file_size::refuse_beyond_limit();
     let done = match cli.command {
-        cli::Command::Simulate(args) => simulate::simulate(args),
+        cli::Command::Simulate(args) => simulate::simulate(*args),
         cli::Command::Recommend(args) => recommend::recommend(&args),
         cli::Command::Report {
             simulations,

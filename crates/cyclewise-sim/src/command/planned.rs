@@ -34,6 +34,11 @@ pub fn planned_sweep(words: &[String]) -> Result<PlannedSweep> {
         }
         Err(error) => return Err(cannot_be_run(&error.to_string())),
     };
+    if args.matrix.from.is_some() {
+        return Err(Error::usage(
+            "fleet plan: --from is of one command; write the machine file with `simulate machine --from` and plan --machine FILE",
+        ));
+    }
     let outputs = [
         ("--json", args.json.is_some()),
         ("--csv", args.csv.is_some()),
@@ -53,6 +58,13 @@ pub fn planned_sweep(words: &[String]) -> Result<PlannedSweep> {
                 found.push(machine);
             }
         }
+    }
+    // Every task writes JSON.
+    if let Some(machine) = found.iter().find(|machine| machine.topology_only) {
+        return Err(Error::usage(format!(
+            "fleet plan: {} is topology only, and the tasks' documents would have times; give a machine with a contended row",
+            machine.name
+        )));
     }
     Ok(PlannedSweep {
         sweep: simulate::sweep(&args, found)?,

@@ -15,5 +15,7 @@ pub(super) fn report(files: &[PathBuf], documents: &Documents) -> Result<()> {
         Ok((name, simulation))
     };
     let parts = files.iter().map(parse).collect::<Result<Vec<_>>>()?;
-    super::simulate::write(&join::join(parts)?, documents)
+    let joined = join::join(parts)?;
+    super::machine::check_absolute(&joined.sweep.machines, documents)?;
+    super::simulate::write(&joined, documents)
 }

@@ -1,6 +1,7 @@
 //! `cyclewise simulate`: sweeps over simulated machines, and the tools for machine files.
 
 use super::cli::{ExamineArgs, SimulateArgs, SimulateCommand, SweepArgs};
+use super::machine;
 use crate::export;
 use crate::record::{Head, MOST_POINTS, PointReader, Shard, Simulation, Sweep};
 use crate::sweep::machines;
@@ -20,6 +21,7 @@ pub(super) fn simulate(args: SimulateArgs) -> Result<()> {
         None => run(args.sweep),
         Some(SimulateCommand::List { json }) => list(json),
         Some(SimulateCommand::Fit(args)) => super::fit::fit(&args),
+        Some(SimulateCommand::Machine(args)) => machine::print(&args),
         Some(SimulateCommand::Examine(args)) => examine(&args),
     }
 }
@@ -30,10 +32,26 @@ fn run(args: SweepArgs) -> Result<()> {
         csv: args.csv.clone(),
         html: args.html.clone(),
     };
-    let files: Vec<PathBuf> = args.machines.iter().map(PathBuf::from).collect();
+    let files: Vec<PathBuf> = args
+        .machines
+        .iter()
+        .map(PathBuf::from)
+        .chain(args.matrix.from.clone())
+        .collect();
     documents.check(&files)?;
-    let machines = args.machines.iter().map(|name| machines::find(name));
-    let sweep = sweep(&args, machines.collect::<Result<Vec<_>>>()?)?;
+    let machines = match machine::of_matrix(&args.matrix, &args.relax.0)? {
+        Some(made) => {
+            args.workloads.iter().try_for_each(|workload| made.check(*workload))?;
+            vec![made.machine]
+        }
+        None => args
+            .machines
+            .iter()
+            .map(|name| machines::find(name))
+            .collect::<Result<_>>()?,
+    };
+    machine::check_absolute(&machines, &documents)?;
+    let sweep = sweep(&args, machines)?;
     let (shard, tool) = (args.shard(), Tool::this());
     let result = args.json.as_deref().filter(|_| args.if_missing);
     // Reading it, and writing it, would wait for another process.

@@ -143,8 +143,8 @@ fn overheads(published: &PublishedMachine, machine: &Machine) -> Vec<(Workload, 
 }
 
 /// The range in which the factor of the transfer times is searched.
-const LEAST: f64 = 1.0 / 16.0;
-const MOST: f64 = 4.0;
+pub(super) const LEAST: f64 = 1.0 / 16.0;
+pub(super) const MOST: f64 = 4.0;
 
 /// The factor is found to a hundredth.
 const STEPS: u32 = 9;
@@ -154,10 +154,10 @@ const STEPS: u32 = 9;
 const MET: f64 = 0.05;
 
 /// A factor farther from 1 than this, either way: the row and the matrix disagree about what a transfer is.
-const DISAGREE: f64 = 1.5;
+pub(crate) const DISAGREE: f64 = 1.5;
 
 /// Bisects the factor of the transfer times until the row's time comes out, and gives it too; `None` if it does not.
-fn scaled_to(plain: &Machine, laws: &Laws, job: &Job, ns: f64) -> Option<(Machine, f64)> {
+pub(super) fn scaled_to(plain: &Machine, laws: &Laws, job: &Job, ns: f64) -> Option<(Machine, f64)> {
     let exchange = f64::from(plain.cost.cas_cycles) / plain.ghz;
     let with = |factor: f64| {
         let mut machine = plain.clone();

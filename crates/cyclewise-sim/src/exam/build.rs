@@ -4,8 +4,8 @@
 //! those of the nearest instruction that has one. Nothing here depends on a contended row.
 
 use super::data::{PublishedMachine, PublishedRow};
-use crate::machine::{FirstAccess, Hold};
-use crate::{Job, Length, Machine, Workload};
+use crate::machine::{Cores, FirstAccess, Hold, Latency};
+use crate::{Job, Length, Machine, Topology, Workload};
 
 /// A plain step between two accesses: an increment or compare, and a branch.
 const ALU_CYCLES: u32 = 2;
@@ -16,28 +16,73 @@ const RMW_CYCLES: u32 = 18;
 /// How long a line stays for a store-exclusive: enough for a pair with a step in between.
 const LL_HOLD: u32 = 64;
 
-/// The machine with the simplest laws, and the costs that its rows of one thread have.
+/// What a machine is built of.
+#[derive(Clone, Debug)]
+pub(crate) struct Parts<'a> {
+    pub name: String,
+    pub about: String,
+    /// Its instruction set.
+    pub isa: &'a str,
+    pub ghz: f64,
+    pub topology: Topology,
+    /// The cores of an uneven machine.
+    pub cores: Option<Cores>,
+    pub latency: Latency,
+    pub pause_cycles: u32,
+    /// What rows of one thread say.
+    pub costs: Costs,
+}
+
+/// Costs of instructions in cycles; `None` where no row of one thread gives it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Costs {
+    pub rmw: Option<u32>,
+    pub cas: Option<u32>,
+    /// Half of a load-exclusive and store-exclusive.
+    pub exclusive: Option<u32>,
+}
+
+/// The machine with the simplest laws.
 #[must_use]
-pub(super) fn machine(published: &PublishedMachine) -> Machine {
-    let mut machine = Machine::plain(published.topology);
-    machine.name.clone_from(&published.name);
-    machine.about.clone_from(&published.about);
-    machine.ghz = published.ghz;
-    machine.latency = published.latency();
+pub(super) fn built(parts: Parts<'_>) -> Machine {
+    let mut machine = Machine::plain(parts.topology);
+    machine.name = parts.name;
+    machine.about = parts.about;
+    machine.ghz = parts.ghz;
+    machine.cores = parts.cores;
+    machine.latency = parts.latency;
     machine.cost.alu_cycles = ALU_CYCLES;
-    machine.cost.pause_cycles = published.pause_cycles;
+    machine.cost.pause_cycles = parts.pause_cycles;
     machine.cost.jitter = JITTER;
-    if published.isa == "aarch64" {
+    if parts.isa == "aarch64" {
         machine.line.ll_first_access = Some(FirstAccess::Exclusive);
         machine.line.ll_hold = Some(Hold::Fixed { cycles: LL_HOLD });
     }
-    let rmw = rmw_cycles(published);
-    let cas = cas_cycles(published);
-    let pair = ll_sc_cycles(published);
-    machine.cost.rmw_cycles = rmw.or(pair.map(|one| 2 * one)).or(cas).unwrap_or(RMW_CYCLES);
+    let Costs { rmw, cas, exclusive } = parts.costs;
+    machine.cost.rmw_cycles = rmw.or(exclusive.map(|one| 2 * one)).or(cas).unwrap_or(RMW_CYCLES);
     machine.cost.cas_cycles = cas.unwrap_or(machine.cost.rmw_cycles);
-    machine.cost.ll_sc_cycles = pair.unwrap_or((machine.cost.rmw_cycles / 2).max(1));
+    machine.cost.ll_sc_cycles = exclusive.unwrap_or((machine.cost.rmw_cycles / 2).max(1));
     machine
+}
+
+/// The machine with the simplest laws, and the costs that its rows of one thread have.
+#[must_use]
+pub(super) fn machine(published: &PublishedMachine) -> Machine {
+    built(Parts {
+        name: published.name.clone(),
+        about: published.about.clone(),
+        isa: &published.isa,
+        ghz: published.ghz,
+        topology: published.topology,
+        cores: None,
+        latency: published.latency(),
+        pause_cycles: published.pause_cycles,
+        costs: Costs {
+            rmw: rmw_cycles(published),
+            cas: cas_cycles(published),
+            exclusive: ll_sc_cycles(published),
+        },
+    })
 }
 
 /// The time of an operation of one thread without its other work, in cycles.
@@ -84,18 +129,26 @@ fn whole(cycles: f64) -> u32 {
 #[must_use]
 pub(super) fn job(published: &PublishedMachine, row: &PublishedRow) -> Job {
     let cycles = |ns: f64| if ns > 0.0 { whole(ns * published.ghz) } else { 0 };
-    let threads = u64::from(row.threads);
-    let mut job = Job::new(row.workload, row.threads);
+    let mut job = counted(row.workload, row.threads);
     job.relax = row.relax;
     job.placement = published.placement;
     job.counter = row.counter;
     job.critical_cycles = cycles(row.critical_ns);
     job.parallel_cycles = cycles(row.parallel_ns);
-    job.length = Length::Operations {
-        warm_up: 200.max(5 * threads),
-        measured: 800.max(10 * threads),
-    };
     job
+}
+
+/// A job of as many operations as rows are predicted with.
+#[must_use]
+pub(super) fn counted(workload: Workload, threads: u32) -> Job {
+    let each = u64::from(threads);
+    Job {
+        length: Length::Operations {
+            warm_up: 200.max(5 * each),
+            measured: 800.max(10 * each),
+        },
+        ..Job::new(workload, threads)
+    }
 }
 
 #[cfg(test)]

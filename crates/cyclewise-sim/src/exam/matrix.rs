@@ -115,7 +115,7 @@ fn place(layout: &Layout, row: usize) -> u32 {
 }
 
 /// Rows of optional times; an empty cell has none.
-fn parse(text: &str) -> Result<Vec<Vec<Option<f64>>>, MatrixError> {
+pub(crate) fn parse(text: &str) -> Result<Vec<Vec<Option<f64>>>, MatrixError> {
     let cell = |line: usize, cell: usize, text: &str| match text.trim() {
         "" | "NaN" => Ok(None),
         text => text.parse().map(Some).map_err(|_| MatrixError::NotANumber {

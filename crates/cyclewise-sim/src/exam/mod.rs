@@ -14,6 +14,7 @@ mod band;
 mod build;
 pub mod class;
 pub mod data;
+mod described;
 mod estimate;
 pub mod figures;
 mod group;
@@ -30,8 +31,11 @@ pub mod split;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use anchor::DISAGREE;
 pub use anchor::Transfers;
 pub use band::{Band, MOST_SPREAD, SHARE};
+pub(crate) use build::{Costs, Parts};
+pub(crate) use described::{Described, described, families, isa_of};
 pub use group::{Group, Pattern, Reach, WorkloadKind};
 pub use history::{PastResult, results};
 pub use pairs::{Pair, Program, ratio_off};

@@ -37,6 +37,7 @@ pub(super) fn base(measured: &Measurements) -> Result<Machine, FitError> {
         name: measured.name.clone(),
         about: measured.about.clone(),
         family: measured.family.clone(),
+        topology_only: false,
         ghz: measured.ghz,
         topology: measured.topology,
         cores: measured.cores.clone(),

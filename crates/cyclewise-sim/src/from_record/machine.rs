@@ -87,7 +87,7 @@ pub(super) fn measurements(name: &str, record: &Record) -> Result<Measured> {
 }
 
 /// The family by which published machines like it are found: by whose CPU it is, and whether its sockets are of one die.
-pub(super) fn family(model: &str, topology: Topology) -> Option<String> {
+pub(crate) fn family(model: &str, topology: Topology) -> Option<String> {
     let family = if model.contains("Intel") && topology.clusters_per_socket == 1 {
         "intel-monolithic"
     } else if model.contains("AMD") {
@@ -159,7 +159,7 @@ fn isa(name: &str, machine: &record::Machine, e: &Experiment, ghz: f64) -> Resul
 }
 
 /// The CPU model, reduced to the characters that a machine file's name may have.
-pub(super) fn machine_name(cpu_model: &str) -> String {
+pub(crate) fn machine_name(cpu_model: &str) -> String {
     let kept = |c: char| c.is_ascii_alphanumeric() || " -_.+()".contains(c);
     let name: String = cpu_model.chars().filter(|c| kept(*c)).take(NAME_LETTERS).collect();
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -198,7 +198,7 @@ fn topology(name: &str, machine: &record::Machine) -> Result<(Topology, Option<C
 }
 
 /// An even topology, or one with the list of the cores that are there.
-fn shape(cores: &[Vec<Vec<u32>>]) -> (Topology, Option<Cores>) {
+pub(crate) fn shape(cores: &[Vec<Vec<u32>>]) -> (Topology, Option<Cores>) {
     let cores = Cores(cores.to_vec());
     (cores.even(), (!cores.is_even()).then_some(cores))
 }
@@ -208,7 +208,7 @@ fn hundredths(ns: f64) -> f64 {
 }
 
 /// The median of each distance. A distance may not be slower than a farther one, so noise of that kind is cut off.
-pub(super) fn latency(e: &Experiment, ghz: f64) -> Latency {
+pub(crate) fn latency(e: &Experiment, ghz: f64) -> Latency {
     let mut classes: Vec<(Distance, f64)> = spans(e).iter().map(|s| (s.distance, s.median)).collect();
     for i in (1..classes.len()).rev() {
         classes[i - 1].1 = classes[i - 1].1.min(classes[i].1);

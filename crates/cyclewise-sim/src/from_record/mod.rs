@@ -6,6 +6,8 @@
 mod machine;
 mod rows;
 
+pub(crate) use machine::{family, latency, machine_name, shape};
+
 use crate::band::{Class, own_band};
 use crate::fit::{self, Fit, FittedRow, Law};
 use crate::{Machine, Workload};

@@ -79,6 +79,9 @@ pub struct Machine {
     /// Machines with the same kind of interconnect and atomics: predictions are judged by the published ones that were held out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub family: Option<String>,
+    /// Whether no contended row gives the scale of its times, so that only ratios and orders are told.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub topology_only: bool,
     /// Core clock; converts the cycles below to time.
     pub ghz: f64,
     /// Sockets, clusters, cores and threads; of an uneven machine, the smallest even one that contains it.
@@ -169,6 +172,7 @@ impl Machine {
             name: "plain".to_string(),
             about: "Round numbers; not a real machine".to_string(),
             family: None,
+            topology_only: false,
             ghz: 3.0,
             topology,
             cores: None,

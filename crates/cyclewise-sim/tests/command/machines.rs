@@ -84,3 +84,64 @@ fn a_fitted_machine_can_be_simulated() {
         "{said}"
     );
 }
+
+#[test]
+fn a_matrix_is_a_machine_in_one_line() {
+    let folder = Folder::new();
+    let matrix = folder.name("Intel Example.csv");
+    std::fs::write(&matrix, ",,,\n40,,,\n41,40,,\n40,39,41,\n").unwrap();
+    let of = |rest: &[&'static str]| {
+        let args = ["--from", &matrix, "--clock", "3.0"].map(str::to_owned).to_vec();
+        args.into_iter()
+            .chain(rest.iter().map(|s| (*s).to_owned()))
+            .collect::<Vec<String>>()
+    };
+    let sweep = |machine: &[String]| {
+        let args = ["simulate", "fetch-add", "cas-loop", "--threads", "2,4", "--ops", "200"]
+            .map(str::to_owned)
+            .to_vec();
+        args.into_iter().chain(machine.iter().cloned()).collect::<Vec<String>>()
+    };
+    fn strs(args: &[String]) -> Vec<&str> {
+        args.iter().map(String::as_str).collect()
+    }
+    // Without a contended row there are ratios, and no document has times.
+    let plain = of(&[]);
+    let table = printed(&strs(&sweep(&plain)));
+    assert!(table.contains("topology only") && table.contains("ratio"), "{table}");
+    assert!(!table.contains("ns/op") && !table.contains("Mop/s"), "{table}");
+    for document in ["--json", "--csv", "--html"] {
+        let (status, said) = refused(&[&strs(&sweep(&plain))[..], &[document, "-"]].concat());
+        assert!(
+            status == 2 && said.contains("topology only") && said.lines().count() == 1,
+            "{said}"
+        );
+    }
+    // With one, its machine file predicts the same.
+    let anchored = of(&["--anchor", "fetch-add:4=22", "--pause", "40"]);
+    let csv = printed(&[&strs(&sweep(&anchored))[..], &["--csv", "-"]].concat());
+    let file = folder.name("m.toml");
+    let machine: Vec<String> = ["simulate", "machine"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(anchored)
+        .collect();
+    std::fs::write(&file, printed(&strs(&machine))).unwrap();
+    let from_file = sweep(&["--machine".to_owned(), file]);
+    assert_eq!(csv, printed(&[&strs(&from_file)[..], &["--csv", "-"]].concat()));
+    for (rest, says) in [
+        (&["--anchor", "fetch-ad:4=22"][..], "is not a workload"),
+        (&["--anchor", "fetch-add:1=22"], "is not contended"),
+        (&["--anchor", "fetch-add:4=-2"], "is not a time"),
+        (&["--anchor", "fetch-add"], "is not WORKLOAD:THREADS=NS"),
+        (&["--anchor", "fetch-add:5=22"], "5 threads do not fit on 4 CPUs"),
+        (&["--smt", "3"], "not several cores of 3 threads"),
+        (&["--relax", "pause"], "give --pause CYCLES"),
+        (&["--family", "arm-lse"], "intel-monolithic"),
+    ] {
+        let (status, said) = refused(&strs(&sweep(&of(rest))));
+        assert!(status == 2 && said.contains(says), "{said}");
+    }
+    let (status, said) = refused(&["simulate", "fetch-add", "--from", &matrix, "--clock", "0"]);
+    assert!(status == 2 && said.contains("\"0\" is not a clock"), "{said}");
+}

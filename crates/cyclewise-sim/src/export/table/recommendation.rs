@@ -56,7 +56,7 @@ fn choices(of_kind: &[&Choice], look: Look) -> String {
     let columns = [
         Column::new("threads", 0, of_kind.iter().map(|c| c.threads.to_string())),
         text("take", &|c| c.take.name()),
-        text("ns/op", &|c| range(&c.range)),
+        text("ns/op", &|c| range(&c.range, 1.0)),
         text("faster than", &|c| with(c, Verdict::Faster)),
         text("cannot tell from", &|c| with(c, Verdict::CannotTell)),
         text("like", &|c| with(c, Verdict::Alike)),

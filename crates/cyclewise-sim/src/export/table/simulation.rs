@@ -17,6 +17,9 @@ pub(crate) fn simulation(s: &Simulation, look: Look) -> String {
             out.push('\n');
         }
         out.push_str(&heading(machine, look));
+        if machine.topology_only {
+            out.push_str(&labelled("topology only:", TOPOLOGY_ONLY, look));
+        }
         let _ = writeln!(out, "{}", points(s, i, look));
         let errors = band::sentence(machine, s.sweep.workloads.iter().copied());
         out.push_str(&labelled("times may be off by:", &errors, look));
@@ -56,12 +59,30 @@ pub(crate) fn simulation(s: &Simulation, look: Look) -> String {
             .as_ref()
             .filter(|_| !p.is_left_out())
             .map(|why| format!("{of} {why}"));
-        let in_doubt = in_doubt(p).into_iter().map(|why| format!("{of} {why}"));
+        let in_doubt = in_doubt(p, scale(s, p.machine))
+            .into_iter()
+            .map(|why| format!("{of} {why}"));
         for warning in not_stationary.into_iter().chain(refused).chain(in_doubt) {
             let _ = writeln!(out, "{YELLOW}warning:{YELLOW:#} {}", wrapped(&warning, look, 9, 4));
         }
     }
     out
+}
+
+/// What is said of a machine without a scale.
+const TOPOLOGY_ONLY: &str = "no contended row gives its times, so they are ratios to the first row";
+
+/// What a machine's times are divided by, and the unit in which they are then.
+fn scale(s: &Simulation, machine: usize) -> (f64, &'static str) {
+    let first = || {
+        s.points
+            .iter()
+            .find_map(|p| p.outcome.as_ref().filter(|_| p.machine == machine))
+    };
+    match s.sweep.machines[machine].topology_only {
+        true => (first().map_or(1.0, |o| o.ns_per_op), "times the first row"),
+        false => (1.0, "ns/op"),
+    }
 }
 
 /// How many points a signal left out, if it did.
@@ -111,31 +132,50 @@ fn points(s: &Simulation, machine: usize, look: Look) -> String {
         Some(o) => significant(o.ops_per_s / 1e6, 3),
         None => "stuck".to_owned(),
     };
+    let (one, _) = scale(s, machine);
+    let topology_only = s.sweep.machines[machine].topology_only;
+    let (time, of_times) = if topology_only {
+        ("ratio", "range")
+    } else {
+        ("ns/op", "range ns/op")
+    };
+    let absolute = |column: Column| (!topology_only).then_some(column);
     let columns = [
-        Column::text("workload", points.iter().map(|p| p.job.workload.name().to_owned())),
-        Column::text("limit", points.iter().map(|p| limit(p))),
-        Column::text("relax", points.iter().map(|p| p.job.relax.to_string())),
-        column("threads", &|p| p.job.threads.to_string()),
-        column("Mop/s", &rate),
-        number("ns/op", &|o| o.ns_per_op),
-        column("range ns/op", &|p| p.range.as_ref().map_or_else(String::new, range)),
-        figure("off by", &|p, _| band::factor(p.band.as_ref())),
-        number("p50 ns", &|o| o.latency.p50_ns),
-        number("p99 ns", &|o| o.latency.p99_ns),
-        number("max ns", &|o| o.latency.max_ns),
-        figure("Jain", &|_, o| fixed(o.jain, 3)),
-        number("longest wait ns", &|o| o.longest_wait_ns),
-        number("retries", &|o| o.retries_per_success),
-        number("moves", &|o| o.line_moves_per_op),
-        number("ops/ownership", &|o| o.ops_per_ownership),
-        figure("fallback", &|_, o| percent(o.fallback_share)),
+        Some(Column::text(
+            "workload",
+            points.iter().map(|p| p.job.workload.name().to_owned()),
+        )),
+        Some(Column::text("limit", points.iter().map(|p| limit(p)))),
+        Some(Column::text("relax", points.iter().map(|p| p.job.relax.to_string()))),
+        Some(column("threads", &|p| p.job.threads.to_string())),
+        absolute(column("Mop/s", &rate)),
+        Some(column(time, &|p| match &p.outcome {
+            Some(o) => significant(o.ns_per_op / one, 3),
+            None if topology_only => "stuck".to_owned(),
+            None => String::new(),
+        })),
+        Some(column(of_times, &|p| {
+            p.range.as_ref().map_or_else(String::new, |r| range(r, one))
+        })),
+        Some(figure("off by", &|p, _| band::factor(p.band.as_ref()))),
+        absolute(number("p50 ns", &|o| o.latency.p50_ns)),
+        absolute(number("p99 ns", &|o| o.latency.p99_ns)),
+        absolute(number("max ns", &|o| o.latency.max_ns)),
+        Some(figure("Jain", &|_, o| fixed(o.jain, 3))),
+        absolute(number("longest wait ns", &|o| o.longest_wait_ns)),
+        Some(number("retries", &|o| o.retries_per_success)),
+        Some(number("moves", &|o| o.line_moves_per_op)),
+        Some(number("ops/ownership", &|o| o.ops_per_ownership)),
+        Some(figure("fallback", &|_, o| percent(o.fallback_share))),
     ];
+    let columns: Vec<Column> = columns.into_iter().flatten().collect();
     in_blocks(4, &columns, look)
 }
 
-/// The range of a prediction: both where there are two regimes.
-pub(super) fn range(range: &Range) -> String {
-    let between = |[least, most]: &[f64; 2]| format!("{}–{}", significant(*least, 3), significant(*most, 3));
+/// The range of a prediction in units of `one` nanosecond: both ranges where there are two regimes.
+pub(super) fn range(range: &Range, one: f64) -> String {
+    let between =
+        |[least, most]: &[f64; 2]| format!("{}–{}", significant(*least / one, 3), significant(*most / one, 3));
     match range.regimes.as_slice() {
         [] => between(&range.ns),
         regimes => regimes.iter().map(between).collect::<Vec<_>>().join(" or "),
@@ -143,18 +183,18 @@ pub(super) fn range(range: &Range) -> String {
 }
 
 /// What a point's figures do not say by themselves: two regimes, and threads that starve.
-fn in_doubt(p: &Point) -> Vec<String> {
+fn in_doubt(p: &Point, (one, unit): (f64, &str)) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(range) = p.range.as_ref().filter(|range| !range.regimes.is_empty()) {
         warnings.push(format!(
-            "two regimes, {} ns/op: which of them a machine is in depends on its start, its clock and its transfers",
-            self::range(range)
+            "two regimes, {} {unit}: which of them a machine is in depends on its start, its clock and its transfers",
+            self::range(range, one)
         ));
     }
     let slowest = p.outcome.as_ref().and_then(|o| o.slowest_share);
     if let Some(share) = slowest.filter(|share| *share < STARVES) {
         warnings.push(format!(
-            "the slowest thread makes {} of the operations of an equal share: it starves, and ns/op is that of the others",
+            "the slowest thread makes {} of the operations of an equal share: it starves, and the time is that of the others",
             percent(share)
         ));
     }

@@ -1,0 +1,86 @@
+//! A machine that someone describes, made as the examined ones are: the laws of its family, and transfers from a contended row.
+
+use super::anchor::{LEAST, MOST, scaled_to};
+use super::build::{Parts, built, counted};
+use super::class::Class;
+use super::{data, learn};
+use crate::machine::FAMILIES;
+use crate::{Machine, Workload};
+use std::fmt;
+
+/// A machine with the laws of its family.
+#[derive(Clone, Debug)]
+pub(crate) struct Described {
+    pub machine: Machine,
+    /// By how much the row's transfers are longer than the matrix's.
+    pub factor: f64,
+}
+
+/// Why there is no such machine.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum NotDescribed {
+    /// Nothing was learned for the family.
+    Family(String),
+    /// No transfer times give the row.
+    Row(Workload, u32, f64),
+}
+
+impl fmt::Display for NotDescribed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Family(family) => write!(
+                f,
+                "no laws were learned of {family:?}, of which too little is published; they were of {}",
+                families().join(", ")
+            ),
+            Self::Row(workload, threads, ns) => write!(
+                f,
+                "no transfers between {LEAST} and {MOST} times the matrix's give {workload} on {threads} threads in {ns} ns; is it the time of one \
+                 operation of all threads together, at this clock?"
+            ),
+        }
+    }
+}
+
+/// The families that laws were learned of.
+#[must_use]
+pub(crate) fn families() -> Vec<&'static str> {
+    let learned = learn::learned();
+    let is_learned = |family: &&str| learned.iter().any(|learned| learned.class == *family);
+    FAMILIES.iter().copied().filter(is_learned).collect()
+}
+
+/// The machine of these parts. With a contended row its transfers are scaled until the row comes out.
+///
+/// # Errors
+/// [`NotDescribed`]: nothing was learned of such machines, or the row does not come out.
+pub(crate) fn described(
+    parts: Parts<'_>,
+    family: &str,
+    row: Option<(Workload, u32, f64)>,
+) -> Result<Described, NotDescribed> {
+    let class = Class::Family(family.to_owned());
+    let learned = learn::learned()
+        .into_iter()
+        .find(|learned| learned.class == class.name());
+    let Some(laws) = learned.map(|learned| learned.laws) else {
+        return Err(NotDescribed::Family(family.to_owned()));
+    };
+    let plain = built(parts);
+    let Some((workload, threads, ns)) = row else {
+        return Ok(Described {
+            machine: laws.apply(&plain),
+            factor: 1.0,
+        });
+    };
+    let scaled = scaled_to(&plain, &laws, &counted(workload, threads), ns);
+    let (machine, factor) = scaled.ok_or(NotDescribed::Row(workload, threads, ns))?;
+    Ok(Described { machine, factor })
+}
+
+/// The instruction set of a family's machines.
+#[must_use]
+pub(crate) fn isa_of(family: &str) -> String {
+    let found = data::machines().into_iter().find(|machine| machine.family == family);
+    found.map_or_else(|| "x86-64".to_owned(), |machine| machine.isa)
+}

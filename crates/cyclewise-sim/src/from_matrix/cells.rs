@@ -1,0 +1,45 @@
+//! The times of a matrix, each of which must be there.
+
+use crate::exam::matrix::parse;
+
+/// The most CPUs: finding their levels takes seconds.
+const MOST: usize = 1024;
+
+/// One-way times between CPUs: row by row, below the diagonal.
+pub(super) type Cells = Vec<Vec<f64>>;
+
+/// Reads a matrix. The tool's first benchmark writes each pair once, below the diagonal; of a pair that is written twice, both directions count.
+pub(super) fn read(text: &str) -> Result<Cells, String> {
+    let rows = parse(text).map_err(|why| why.to_string())?;
+    let cpus = rows.len();
+    if cpus < 2 {
+        return Err("has no two CPUs; give the tool's output of --csv".to_owned());
+    }
+    if cpus > MOST {
+        return Err(format!(
+            "has {cpus} CPUs, more than the maximum of {MOST}; measure fewer with the tool's --cores"
+        ));
+    }
+    for (line, row) in rows.iter().enumerate() {
+        if row.len() != cpus {
+            return Err(format!(
+                "is not square: line {} has {} cells, but there are {cpus} lines; give all of the tool's output of --csv",
+                line + 1,
+                row.len()
+            ));
+        }
+    }
+    let time = |line: usize, cell: usize| {
+        let found = match (rows[line][cell], rows[cell][line]) {
+            (Some(one), Some(other)) => Some(f64::midpoint(one, other)),
+            (one, other) => one.or(other),
+        };
+        let place = || format!("line {}, cell {}", line + 1, cell + 1);
+        match found {
+            None => Err(format!("{} is empty; all pairs of CPUs must be measured", place())),
+            Some(ns) if ns.is_finite() && ns > 0.0 => Ok(ns),
+            Some(ns) => Err(format!("{} is {ns}, which is no time in nanoseconds", place())),
+        }
+    };
+    (0..cpus).map(|a| (0..a).map(|b| time(a, b)).collect()).collect()
+}
