@@ -67,7 +67,7 @@ pub(super) enum SimulateCommand {
     },
     /// Make a machine file from a record of `run core-to-core`
     Fit(FitArgs),
-    /// Print the machine file of a matrix
+    /// Print a machine as a file with comments, which --machine FILE reads back
     Machine(MachineArgs),
     /// Predict published machines that the simulator did not learn from, and figures of mails; exit 1 if an error exceeds its limit
     Examine(ExamineArgs),
@@ -199,6 +199,9 @@ pub(super) struct FitArgs {
 #[derive(Args)]
 #[command(arg_required_else_help = true)]
 pub(super) struct MachineArgs {
+    /// Name of a machine (see `simulate list`), or a machine file
+    #[arg(long, value_name = "NAME|FILE", conflicts_with = "from")]
+    pub(super) print: Option<String>,
     #[command(flatten)]
     pub(super) matrix: MatrixArgs,
 }

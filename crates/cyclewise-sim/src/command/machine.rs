@@ -2,6 +2,8 @@
 
 use super::cli::{MachineArgs, MatrixArgs};
 use crate::from_matrix::{self, Asked, Made};
+use crate::machine::template;
+use crate::sweep::machines::{self, Source};
 use crate::{Machine, Relax};
 use cyclewise_bench::error::{Error, Result};
 use cyclewise_bench::record::read_text;
@@ -32,10 +34,22 @@ pub(super) fn of_matrix(args: &MatrixArgs, relax: &[Relax]) -> Result<Option<Mad
 
 /// `simulate machine`.
 pub(super) fn print(args: &MachineArgs) -> Result<()> {
+    let text = match &args.print {
+        Some(name) => match machines::source(name)? {
+            Source::Preset(_) => Machine::preset(name).map_or_else(String::new, |preset| preset.text.to_owned()),
+            Source::File { text, .. } => text,
+        },
+        None => made(&args.matrix)?,
+    };
+    output::put(Path::new("-"), &template(&text))
+}
+
+/// The file of a matrix's machine.
+fn made(matrix: &MatrixArgs) -> Result<String> {
     // A file is for all workloads, also those that pause.
-    let Some(Made { machine, agrees }) = of_matrix(&args.matrix, &[Relax::Pause])? else {
+    let Some(Made { machine, agrees }) = of_matrix(matrix, &[Relax::Pause])? else {
         return Err(Error::usage(
-            "simulate machine: no machine is named; give --from MATRIX.csv",
+            "simulate machine: no machine is named; give --print NAME or --from MATRIX.csv",
         ));
     };
     if !agrees {
@@ -43,8 +57,7 @@ pub(super) fn print(args: &MachineArgs) -> Result<()> {
             "the row of --anchor and the matrix disagree about a transfer: what the machine says of locks that are handed on is a guess",
         );
     }
-    let toml = machine.to_toml().map_err(|e| Error::usage(e.to_string()))?;
-    output::put(Path::new("-"), &toml)
+    machine.to_toml().map_err(|e| Error::usage(e.to_string()))
 }
 
 /// Rejects documents of machines without a scale: they have times.

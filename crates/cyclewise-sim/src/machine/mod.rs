@@ -7,6 +7,7 @@ mod line;
 mod mechanism;
 mod parse;
 mod presets;
+mod template;
 mod topology;
 mod validate;
 
@@ -17,6 +18,7 @@ pub use line::{Arbiter, Cap, FailedCas, FirstAccess, Hold, Home, LineRules, Queu
 pub use mechanism::{Fill, Mechanisms, Monitor, Prefetch};
 pub use parse::ParseError;
 pub use presets::Preset;
+pub use template::template;
 pub use topology::{Cores, CpuTopology, Distance, Topology};
 pub use validate::MAX_CPUS;
 

@@ -29,6 +29,36 @@ fn a_machine_file_is_as_good_as_a_name_and_its_mistakes_have_a_line() {
     assert!(said.contains("mine.toml:") && said.contains("hz"), "{said}");
 }
 
+#[test]
+fn a_printed_machine_predicts_the_same_as_its_name() {
+    let folder = Folder::new();
+    let name = folder.name("printed.toml");
+    let text = printed(&["simulate", "machine", "--print", "graviton2"]);
+    assert!(
+        text.starts_with("# A machine file") && text.contains("# GHz, 0.1 to 10: core clock"),
+        "{text}"
+    );
+    std::fs::write(&name, text).unwrap();
+    let run = |machine: &str| {
+        let args = [
+            "simulate",
+            "fetch-add",
+            "lock-mcs",
+            "--threads",
+            "1,8",
+            "--ops",
+            "200",
+            "--machine",
+            machine,
+        ];
+        printed(&[&args[..], &["--json", "-"]].concat())
+    };
+    assert_eq!(run(&name), run("graviton2"));
+    let (status, said) = refused(&["simulate", "machine", "--print", "gravitom2"]);
+    assert!(status == 2 && said.contains("did you mean graviton2"), "{said}");
+    assert_eq!(refused(&["simulate", "machine"]).0, 2);
+}
+
 /// A record as the experiment core-to-core of a machine of four CPUs writes it.
 const RECORD: &str = r#"{"schema":"cyclewise.record/1","created":"2026-01-02T03:04:05Z","tool":{"version":"0.1.0","commit":null},
 "seed":1,"machine":{"arch":"x86_64","cpu_model":"Example CPU","cpus":4,"cores":[[[1,1],[1,1]]],
