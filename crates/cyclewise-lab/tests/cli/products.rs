@@ -66,7 +66,7 @@ fn a_product_that_is_not_there_is_told_in_a_line() {
 fn a_report_of_a_simulation_is_the_simulators() {
     let folder = Folder::new();
     let sweep = folder.name("sweep.json");
-    let line = format!("simulate fetch-add --machine i7-6700k --threads 1,2 --ops 50 --json {sweep}");
+    let line = format!("simulate fetch-add --machine i7-6700hq --threads 1,2 --ops 50 --json {sweep}");
     let words: Vec<&str> = line.split(' ').collect();
     assert_eq!(cyclewise(&words).status.code(), Some(0));
     simulator();

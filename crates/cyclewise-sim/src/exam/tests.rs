@@ -430,11 +430,9 @@ fn machines_without_contended_rows_have_the_laws_of_their_family() {
     seen.sort();
     let names = [
         "2x EPYC 7742",
-        "2x EPYC 7R13",
         "2x Xeon E5-2695 v4",
         "2x Xeon Platinum 8275CL",
         "2x Xeon Platinum 8375C",
-        "i7-6700K",
     ];
     assert_eq!(seen, names);
 }

@@ -55,6 +55,9 @@ struct ListItem<'a> {
     about: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     cpus: Option<u32>,
+    /// Of a machine, whether only ratios are told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    topology_only: Option<bool>,
 }
 
 /// The lists of workloads and machines.
@@ -66,11 +69,13 @@ pub(crate) fn simulated(machines: &[(&str, Machine)]) -> Result<String> {
         name: w.name(),
         about: w.about(),
         cpus: None,
+        topology_only: None,
     });
     let machines = machines.iter().map(|(name, m)| ListItem {
         name,
         about: &m.about,
         cpus: Some(m.cpus()),
+        topology_only: Some(m.topology_only),
     });
     pretty(&SimulationList {
         workloads: workloads.collect(),

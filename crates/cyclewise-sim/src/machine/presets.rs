@@ -20,12 +20,9 @@ macro_rules! presets {
 const ALL: &[Preset] = presets! {
     "a64fx-like"
     "epyc-7742"
-    "epyc-7r13"
     "graviton2"
-    "graviton3"
     "i5-1035g4"
     "i7-6700hq"
-    "i7-6700k"
     "kunpeng-920"
     "thunderx2"
     "xeon-112"
@@ -54,5 +51,19 @@ impl Machine {
     #[must_use]
     pub fn preset(name: &str) -> Option<&'static Preset> {
         ALL.iter().find(|preset| preset.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preset_without_a_contended_row_is_topology_only() {
+        for preset in Machine::presets() {
+            let machine = preset.machine().unwrap();
+            let has_row = machine.published.iter().any(|row| row.threads > 1);
+            assert_eq!(machine.topology_only, !has_row, "{}", preset.name);
+        }
     }
 }

@@ -65,7 +65,7 @@ fn a_start_is_taken_by_name_and_work_is_the_workloads_own() {
                 "simulate",
                 "open-read-close",
                 "--machine",
-                "i7-6700k",
+                "i7-6700hq",
                 "--threads",
                 "4",
                 "--ops",
@@ -84,7 +84,7 @@ fn a_start_is_taken_by_name_and_work_is_the_workloads_own() {
     let crowd = json(&["--start", "crowd", "--parallel", "0"]);
     assert_eq!(crowd["sweep"]["start"], "crowd");
     assert_eq!(crowd["points"][0]["job"]["parallel_cycles"], 0);
-    let (status, said) = refused(&["simulate", "fetch-add", "--machine", "i7-6700k", "--start", "mob"]);
+    let (status, said) = refused(&["simulate", "fetch-add", "--machine", "i7-6700hq", "--start", "mob"]);
     assert_eq!(status, 2, "{said}");
     assert!(said.contains("scattered"), "{said}");
 }

@@ -59,6 +59,25 @@ fn a_printed_machine_predicts_the_same_as_its_name() {
     assert_eq!(refused(&["simulate", "machine"]).0, 2);
 }
 
+#[test]
+fn a_preset_without_a_contended_row_tells_ratios_only() {
+    let list = printed(&["simulate", "list"]);
+    assert!(list.contains("topology only"), "{list}");
+    let json: serde_json::Value = serde_json::from_str(&printed(&["simulate", "list", "--json"])).unwrap();
+    let is_marked = |name: &str| {
+        let machine = json["machines"].as_array().unwrap().iter().find(|m| m["name"] == name);
+        machine.unwrap()["topology_only"].as_bool().unwrap()
+    };
+    assert!(is_marked("xeon-8275cl") && !is_marked("i7-6700hq"));
+    let machine = ["--machine", "xeon-8275cl", "--threads", "2"];
+    let table = printed(&[&["recommend"][..], &machine].concat());
+    assert!(table.contains("take") && !table.contains("ns/op"), "{table}");
+    for command in [&["recommend"][..], &["simulate", "fetch-add"]] {
+        let (status, said) = refused(&[command, &machine, &["--json", "-"]].concat());
+        assert!(status == 2 && said.contains("is topology only"), "{said}");
+    }
+}
+
 /// A record as the experiment core-to-core of a machine of four CPUs writes it.
 const RECORD: &str = r#"{"schema":"cyclewise.record/1","created":"2026-01-02T03:04:05Z","tool":{"version":"0.1.0","commit":null},
 "seed":1,"machine":{"arch":"x86_64","cpu_model":"Example CPU","cpus":4,"cores":[[[1,1],[1,1]]],

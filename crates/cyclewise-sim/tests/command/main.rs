@@ -117,7 +117,10 @@ fn wrong_use_is_two_and_names_the_nearest() {
             "1 readers",
         ),
         (&["recommend", "--machine", "thunderx3"], "did you mean thunderx2?"),
-        (&["recommend", "--machine", "i7-6700k", "--threads", "64"], "do not fit"),
+        (
+            &["recommend", "--machine", "i7-6700hq", "--threads", "64"],
+            "do not fit",
+        ),
         (&["report", "no-such.json"], "no-such.json"),
     ] {
         let (status, said) = refused(args);

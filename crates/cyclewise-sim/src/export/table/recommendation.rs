@@ -14,7 +14,7 @@ pub(crate) fn recommendation(r: &Recommendation, look: Look) -> String {
     for kind in kinds {
         let _ = writeln!(out, "\n{BOLD}{kind}{BOLD:#}");
         let of_kind: Vec<&Choice> = r.choices.iter().filter(|c| c.kind == kind).collect();
-        let _ = writeln!(out, "{}", choices(&of_kind, look));
+        let _ = writeln!(out, "{}", choices(&of_kind, !r.machine.topology_only, look));
         let untold = of_kind.iter().filter(|choice| !choice.is_decision());
         let threads: Vec<String> = untold.map(|choice| choice.threads.to_string()).collect();
         if let Some(command) = of_kind.iter().find_map(|choice| choice.measure) {
@@ -47,20 +47,24 @@ pub(crate) fn recommendation(r: &Recommendation, look: Look) -> String {
     out
 }
 
-fn choices(of_kind: &[&Choice], look: Look) -> String {
+fn choices(of_kind: &[&Choice], has_times: bool, look: Look) -> String {
     let with = |choice: &Choice, verdict: Verdict| {
         let others = choice.others.iter().filter(|other| other.verdict == verdict);
         others.map(|other| named(other, verdict)).collect::<Vec<_>>().join(", ")
     };
     let text = |title: &str, cell: &dyn Fn(&Choice) -> String| Column::text(title, of_kind.iter().map(|c| cell(c)));
-    let columns = [
-        Column::new("threads", 0, of_kind.iter().map(|c| c.threads.to_string())),
-        text("take", &|c| c.take.name()),
-        text("ns/op", &|c| range(&c.range, 1.0)),
-        text("faster than", &|c| with(c, Verdict::Faster)),
-        text("cannot tell from", &|c| with(c, Verdict::CannotTell)),
-        text("like", &|c| with(c, Verdict::Alike)),
-    ];
+    let times = has_times.then(|| text("ns/op", &|c| range(&c.range, 1.0)));
+    let columns: Vec<Column> = [
+        Some(Column::new("threads", 0, of_kind.iter().map(|c| c.threads.to_string()))),
+        Some(text("take", &|c| c.take.name())),
+        times,
+        Some(text("faster than", &|c| with(c, Verdict::Faster))),
+        Some(text("cannot tell from", &|c| with(c, Verdict::CannotTell))),
+        Some(text("like", &|c| with(c, Verdict::Alike))),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     in_blocks(1, &columns, look)
 }
 

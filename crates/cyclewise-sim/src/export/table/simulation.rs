@@ -204,6 +204,12 @@ fn in_doubt(p: &Point, (one, unit): (f64, &str)) -> Vec<String> {
 /// A thread with less than this share of an equal one starves.
 const STARVES: f64 = 0.1;
 
+/// A machine's description, with what is told of it.
+fn description(machine: &Machine) -> String {
+    let mark = if machine.topology_only { "topology only: " } else { "" };
+    format!("{mark}{}", machine.about)
+}
+
 /// The lists of workloads and machines.
 pub(crate) fn simulated(machines: &[(&str, Machine)], look: Look) -> String {
     let names = |names: &mut dyn Iterator<Item = &str>| {
@@ -216,7 +222,7 @@ pub(crate) fn simulated(machines: &[(&str, Machine)], look: Look) -> String {
     let machines = vec![
         names(&mut machines.iter().map(|(name, _)| *name)),
         Column::new("CPUs", 0, machines.iter().map(|(_, m)| count(m.cpus() as usize))),
-        Column::text("description", machines.iter().map(|(_, m)| m.about.clone())),
+        Column::text("description", machines.iter().map(|(_, m)| description(m))),
     ];
     format!(
         "{BOLD}workloads{BOLD:#}\n{}\n\n{BOLD}machines{BOLD:#}\n{}\n",
