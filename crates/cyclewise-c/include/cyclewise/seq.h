@@ -50,7 +50,7 @@ static inline void cw_seq_store(uint64_t *to, const uint64_t *from, size_t words
 /* Begins a section of loads, without waiting for a writer. */
 static inline uint64_t cw_seqcount_begin(const struct cw_seqcount *count)
 {
-    return __atomic_load_n(&count->number, __ATOMIC_ACQUIRE) & ~(uint64_t)1;
+    return __atomic_load_n(&count->number, __ATOMIC_ACQUIRE) & ~UINT64_C(1);
 }
 
 /* Not 0 if there was a writer since, and the section has to be repeated. */
