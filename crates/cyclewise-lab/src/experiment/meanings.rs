@@ -52,7 +52,12 @@ mod tests {
     #[test]
     fn every_line_is_of_a_variant() {
         // The newest of a whole run, and one of an experiment that is younger.
-        let records = ["23-epyc-turin-kvm", "28-epyc-turin-kvm-percpu-shared"].map(|name| {
+        let records = [
+            "23-epyc-turin-kvm",
+            "28-epyc-turin-kvm-percpu-shared",
+            "28-epyc-turin-kvm-read-sides",
+        ]
+        .map(|name| {
             let path = format!("{}/../../records/2026-11-{name}.json.gz", env!("CARGO_MANIFEST_DIR"));
             crate::record::load(std::path::Path::new(&path)).unwrap()
         });

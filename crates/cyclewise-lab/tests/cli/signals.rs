@@ -64,7 +64,7 @@ fn a_sweep_keeps_its_points_and_is_not_taken_for_whole() {
 #[test]
 fn a_recommendation_has_what_was_decided() {
     let args = ["recommend", "--machine", "thunderx2", "--json", "-"];
-    let output = ended_by("TERM", " runs", &args);
+    let output = ended_by("TERM", " predictions", &args);
     let said = stderr(&output);
     assert_eq!(output.status.signal(), Some(15), "{said}");
     match serde_json::from_slice::<serde_json::Value>(&output.stdout) {
@@ -105,7 +105,7 @@ fn a_run_names_the_signal_that_ended_it() {
     let output = ended_by("TERM", ": round ", &args);
     let said = stderr(&output);
     assert_eq!(output.status.signal(), Some(15), "{said}");
-    assert!(said.contains("open-read-close (not begun before SIGTERM)"), "{said}");
+    assert!(said.contains(" (not begun before SIGTERM)"), "{said}");
     let record = record::load(&folder.path("r.json")).unwrap();
     assert!(
         record.missing.iter().any(|m| m.why.contains("SIGTERM")),

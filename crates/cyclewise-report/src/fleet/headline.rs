@@ -27,6 +27,7 @@ pub const HEADLINES: &[(&str, &[&str])] = &[
     ("lockref", &["lockref"]),
     ("percpu-lists", &["free-list"]),
     ("percpu-shared", &["percpu-arc"]),
+    ("read-sides", &["rcu"]),
     ("hackbench", &["processes-socketpair"]),
     ("open-read-close", &["p1"]),
 ];
