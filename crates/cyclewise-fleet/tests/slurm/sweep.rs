@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
-/// 24 points of half a second or less each, so that a task is there for long enough to be found.
-const LONG: &str = "200000";
+/// 24 points of seven runs, half a second or less each, so that a task is there for long enough to be found.
+const LONG: &str = "30000";
 
 /// Its command, as it is planned.
 const SWEEP: [&str; 11] = [
