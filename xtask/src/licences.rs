@@ -22,7 +22,11 @@ const TOOLS: &[(&str, &str)] = &[("cbindgen", "MPL-2.0")];
 /// Packages of which there are several versions, and who asks for the older ones.
 const FORCED: &[(&str, &str)] = &[
     ("bitflags", "vmm-sys-util, by way of kvm-ioctls, has not moved to 2 yet"),
+    ("getrandom", "the older rand"),
     ("miniz_oxide", "png has one of its own beside that of flate2"),
+    ("rand", "metrics-util, which percpu::Histogram is measured beside, has not moved to 0.10 yet"),
+    ("rand_core", "the older rand"),
+    ("rand_xoshiro", "the older rand"),
     ("syn", "criterion, by way of zerocopy's derive, has not moved to 3 yet"),
     ("toml", "cbindgen, in tests, has not moved to 1 yet"),
     ("toml_datetime", "the older toml"),
