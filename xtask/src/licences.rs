@@ -24,7 +24,10 @@ const FORCED: &[(&str, &str)] = &[
     ("bitflags", "vmm-sys-util, by way of kvm-ioctls, has not moved to 2 yet"),
     ("getrandom", "the older rand"),
     ("miniz_oxide", "png has one of its own beside that of flate2"),
-    ("rand", "metrics-util, which percpu::Histogram is measured beside, has not moved to 0.10 yet"),
+    (
+        "rand",
+        "metrics-util, which percpu::Histogram is measured beside, has not moved to 0.10 yet",
+    ),
     ("rand_core", "the older rand"),
     ("rand_xoshiro", "the older rand"),
     ("syn", "criterion, by way of zerocopy's derive, has not moved to 3 yet"),
