@@ -59,6 +59,7 @@ pub(crate) unsafe fn ring_pop<I: Id, const N: usize>(area: Area, _: *mut u64) ->
 ///
 /// # Safety
 /// None is needed.
+#[cfg(feature = "percpu-histogram")]
 pub(crate) unsafe fn inc_at_index<I: Id>(area: Area, _: *const *mut u64, _: usize) {
     match area {}
 }

@@ -226,6 +226,7 @@ pub(crate) unsafe fn ring_pop<I: Id, const N: usize>(area: Area, rings: *mut u64
 ///
 /// # Safety
 /// The contract of `rseq` for that word; `array` is valid meanwhile.
+#[cfg(feature = "percpu-histogram")]
 #[inline(always)]
 pub(crate) unsafe fn inc_at_index<I: Id>(area: Area, array: *const *mut u64, index: usize) {
     // SAFETY: the caller guarantees the area and the words; the last instruction is the commit.
