@@ -5,7 +5,9 @@
 #![expect(unsafe_code, reason = "sequences that the kernel restarts")]
 
 use super::free_list::on_this_copy;
-use super::{Area, inject, on_this_cpu, section, sequence};
+use super::{Area, inject, section};
+#[cfg(feature = "percpu-histogram")]
+use super::{on_this_cpu, sequence};
 use crate::arch::{AWAY, EMPTY, Id, Outcome, SHIFT};
 use core::arch::asm;
 
