@@ -117,7 +117,7 @@ impl Parsers {
             "fleet" => source("cyclewise-fleet/src/command/cli.rs"),
             "locks" => source("cyclewise-locks/src/command/args.rs"),
             "simulate" => {
-                let subcommands = ["", "fit", "examine"].map(|sub| {
+                let subcommands = ["", "fit", "examine", "machine"].map(|sub| {
                     let args = ["simulate", sub, "--help"];
                     stdout(&cyclewise(
                         &args.into_iter().filter(|a| !a.is_empty()).collect::<Vec<_>>(),

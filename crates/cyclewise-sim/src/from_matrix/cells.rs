@@ -17,7 +17,7 @@ pub(super) fn read(text: &str) -> Result<Cells, String> {
     }
     if cpus > MOST {
         return Err(format!(
-            "has {cpus} CPUs, more than the maximum of {MOST}; measure fewer with the tool's --cores"
+            "has {cpus} CPUs, more than the maximum of {MOST}; measure fewer of them"
         ));
     }
     for (line, row) in rows.iter().enumerate() {
