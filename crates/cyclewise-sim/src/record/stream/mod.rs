@@ -8,6 +8,7 @@ use super::{MOST_POINTS, Point, SCHEMA, Shard, Simulation, Sweep, wrong};
 use cyclewise_bench::record::Tool;
 use cyclewise_bench::record::fleet::{Fault, ProblemKind};
 use cyclewise_bench::record::load;
+use serde_json::Value;
 use std::io::{BufRead, Read};
 use std::result::Result;
 
@@ -63,8 +64,19 @@ impl<R: BufRead> PointReader<R> {
         let text = String::from_utf8_lossy(&empty);
         load::check_schema("the file", &text, SCHEMA, "cyclewise simulate --json")
             .map_err(|e| Fault(ProblemKind::Version, e.message))?;
-        let read: Simulation = serde_json::from_str(&text)
-            .map_err(|e| Fault(ProblemKind::Mangled, format!("its head does not follow {SCHEMA}: {e}")))?;
+        let not_followed = |what: String| {
+            Fault(
+                ProblemKind::Mangled,
+                format!("its head does not follow {SCHEMA}: {what}"),
+            )
+        };
+        let read: Simulation = serde_json::from_str(&text).map_err(|e| not_followed(e.to_string()))?;
+        let keys: [Option<Value>; 2] = [serde_json::from_str(&text).ok(), serde_json::to_value(&read).ok()];
+        if let [Some(text), Some(known)] = &keys
+            && let Some(key) = unknown_key(text, known)
+        {
+            return Err(not_followed(format!("unknown field `{key}`")));
+        }
         let head = Head {
             tool: read.tool,
             sweep: read.sweep,
@@ -180,6 +192,21 @@ fn read_line(lines: &mut impl BufRead, line: &mut Vec<u8>) -> Result<(), Fault> 
         )),
         Ok(_) => Ok(()),
         Err(e) => Err(Fault(ProblemKind::Torn, format!("reading it failed: {e}"))),
+    }
+}
+
+/// A key of the text that is not among those that are written. What has no value under a key that was changed is read as if it had been left out.
+fn unknown_key<'a>(text: &'a Value, known: &Value) -> Option<&'a str> {
+    match (text, known) {
+        (Value::Object(text), Value::Object(known)) => text.iter().find_map(|(key, value)| match known.get(key) {
+            Some(known) => unknown_key(value, known),
+            None => Some(key.as_str()),
+        }),
+        (Value::Array(text), Value::Array(known)) => text
+            .iter()
+            .zip(known)
+            .find_map(|(text, known)| unknown_key(text, known)),
+        _ => None,
     }
 }
 
