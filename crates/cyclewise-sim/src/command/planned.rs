@@ -36,7 +36,7 @@ pub fn planned_sweep(words: &[String]) -> Result<PlannedSweep> {
     };
     if args.matrix.from.is_some() {
         return Err(Error::usage(
-            "fleet plan: --from is of one command; write the machine file with `simulate machine --from` and plan --machine FILE",
+            "fleet plan: a matrix cannot be planned; make a machine file of it with `simulate machine --from`, and plan --machine FILE",
         ));
     }
     let outputs = [
@@ -48,16 +48,16 @@ pub fn planned_sweep(words: &[String]) -> Result<PlannedSweep> {
     ];
     let (mut found, mut files) = (Vec::new(), Vec::new());
     for name in &args.machines {
-        match machines::source(name)? {
-            Source::Preset(machine) => {
-                files.push((name.clone(), None));
-                found.push(machine);
-            }
-            Source::File { machine, text } => {
-                files.push((machine.name.clone(), Some(text)));
-                found.push(machine);
-            }
-        }
+        let Source {
+            machine,
+            text,
+            is_preset,
+        } = machines::source(name)?;
+        files.push(match is_preset {
+            true => (name.clone(), None),
+            false => (machine.name.clone(), Some(text)),
+        });
+        found.push(machine);
     }
     // Every task writes JSON.
     if let Some(machine) = found.iter().find(|machine| machine.topology_only) {

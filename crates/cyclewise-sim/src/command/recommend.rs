@@ -8,19 +8,14 @@ use crate::sweep::machines;
 use cyclewise_bench::error::Result;
 use cyclewise_bench::record::Tool;
 use cyclewise_bench::sys::interrupt;
-use cyclewise_report::files::output::{self, Documents};
+use cyclewise_report::files::output;
 use cyclewise_report::files::progress::Reporter;
 use std::path::PathBuf;
 
 pub(super) fn recommend(args: &RecommendArgs) -> Result<()> {
     output::check_named(&[("--json", &args.json)], &[PathBuf::from(&args.machine)])?;
     let machine = machines::find(&args.machine)?;
-    let json = Documents {
-        json: args.json.clone(),
-        csv: None,
-        html: None,
-    };
-    super::machine::check_absolute(std::slice::from_ref(&machine), &json)?;
+    super::machine::check_absolute(std::slice::from_ref(&machine), &[&args.json])?;
     let threads = match &args.threads {
         Some(counts) => counts.0.clone(),
         None => simulate::powers_of_two(std::slice::from_ref(&machine), 0),

@@ -16,6 +16,9 @@ pub(super) fn report(files: &[PathBuf], documents: &Documents) -> Result<()> {
     };
     let parts = files.iter().map(parse).collect::<Result<Vec<_>>>()?;
     let joined = join::join(parts)?;
-    super::machine::check_absolute(&joined.sweep.machines, documents)?;
+    super::machine::check_absolute(
+        &joined.sweep.machines,
+        &[&documents.json, &documents.csv, &documents.html],
+    )?;
     super::simulate::write(&joined, documents)
 }

@@ -5,7 +5,7 @@ use super::machine;
 use crate::export;
 use crate::record::{Head, MOST_POINTS, PointReader, Shard, Simulation, Sweep};
 use crate::sweep::machines;
-use crate::{Machine, exam};
+use crate::{Machine, Relax, exam};
 use cyclewise_bench::error::{Error, Result};
 use cyclewise_bench::record::{Tool, unpacked};
 use cyclewise_bench::sys::interrupt;
@@ -39,7 +39,7 @@ fn run(args: SweepArgs) -> Result<()> {
         .chain(args.matrix.from.clone())
         .collect();
     documents.check(&files)?;
-    let machines = match machine::of_matrix(&args.matrix, &args.relax.0)? {
+    let machines = match machine::of_matrix(&args.matrix, args.relax.0.iter().any(|relax| *relax != Relax::None))? {
         Some(made) => {
             args.workloads.iter().try_for_each(|workload| made.check(*workload))?;
             vec![made.machine]
@@ -50,7 +50,7 @@ fn run(args: SweepArgs) -> Result<()> {
             .map(|name| machines::find(name))
             .collect::<Result<_>>()?,
     };
-    machine::check_absolute(&machines, &documents)?;
+    machine::check_absolute(&machines, &[&documents.json, &documents.csv, &documents.html])?;
     let sweep = sweep(&args, machines)?;
     let (shard, tool) = (args.shard(), Tool::this());
     let result = args.json.as_deref().filter(|_| args.if_missing);

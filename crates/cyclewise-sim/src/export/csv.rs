@@ -78,24 +78,25 @@ pub(crate) fn simulation(simulation: &Simulation) -> Result<String> {
             job.seed.to_string(),
             p.outcome.as_ref().map(|o| o.ops.to_string()).unwrap_or_default(),
         ];
+        let range = p.range.as_ref();
+        // Empty where nothing is known.
+        let known = [
+            p.refused.clone(),
+            p.band.map(|band| band.factor.to_string()),
+            p.band.map(|band| band.rows.to_string()),
+            range.map(|range| range.ns[0].to_string()),
+            range.map(|range| range.ns[1].to_string()),
+            range.map(|range| range.regimes.len().max(1).to_string()),
+            p.outcome
+                .as_ref()
+                .and_then(|o| o.slowest_share)
+                .map(|share| share.to_string()),
+        ];
         match figures {
             Some(figures) => row.extend(figures.map(|x| x.to_string())),
-            None => row.resize(POINT.len() - 7, String::new()),
+            None => row.resize(POINT.len() - known.len(), String::new()),
         }
-        row.push(p.refused.clone().unwrap_or_default());
-        // Empty where nothing is known of the error.
-        row.push(p.band.map(|band| band.factor.to_string()).unwrap_or_default());
-        row.push(p.band.map(|band| band.rows.to_string()).unwrap_or_default());
-        let [least, most] = [0, 1].map(|end| p.range.as_ref().map(|range| range.ns[end].to_string()));
-        row.extend([least, most].map(Option::unwrap_or_default));
-        row.push(
-            p.range
-                .as_ref()
-                .map(|range| range.regimes.len().max(1).to_string())
-                .unwrap_or_default(),
-        );
-        let slowest = p.outcome.as_ref().and_then(|o| o.slowest_share);
-        row.push(slowest.map(|share| share.to_string()).unwrap_or_default());
+        row.extend(known.map(Option::unwrap_or_default));
         writer.write_record(row).map_err(failed)?;
     }
     text(writer)

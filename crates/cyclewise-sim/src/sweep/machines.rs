@@ -11,17 +11,14 @@ const NEAR: f64 = 0.7;
 /// The most names that an error suggests.
 const SUGGESTIONS: usize = 3;
 
-/// Where a machine's description is.
-pub(crate) enum Source {
-    /// In this program.
-    Preset(Machine),
-    /// In a file with this text.
-    File {
-        /// The machine.
-        machine: Machine,
-        /// What the file contains.
-        text: String,
-    },
+/// A machine, and its description.
+pub(crate) struct Source {
+    /// The machine.
+    pub machine: Machine,
+    /// The text of its file.
+    pub text: String,
+    /// Whether it is built in.
+    pub is_preset: bool,
 }
 
 /// The preset named `name`, or the machine in the file `name`.
@@ -29,8 +26,7 @@ pub(crate) enum Source {
 /// # Errors
 /// Exit 2: neither exists (the error suggests names), or the file is not a machine file (the error has the line).
 pub(crate) fn find(name: &str) -> Result<Machine> {
-    let (Source::Preset(machine) | Source::File { machine, .. }) = source(name)?;
-    Ok(machine)
+    source(name).map(|source| source.machine)
 }
 
 /// As [`find`], with the file's text.
@@ -39,15 +35,22 @@ pub(crate) fn find(name: &str) -> Result<Machine> {
 /// As [`find`].
 pub(crate) fn source(name: &str) -> Result<Source> {
     if let Some(preset) = Machine::preset(name) {
-        let machine = preset.machine().map_err(|e| Error::usage(e.to_string()))?;
-        return Ok(Source::Preset(machine));
+        return Ok(Source {
+            machine: preset.machine().map_err(|e| Error::usage(e.to_string()))?,
+            text: preset.text.to_owned(),
+            is_preset: true,
+        });
     }
     let path = Path::new(name);
     // A pipe is allowed: `--machine <(cyclewise simulate fit --from record.json)`.
     if std::fs::metadata(path).is_ok_and(|m| m.is_file() || m.file_type().is_fifo()) {
         let text = read_text(path).map_err(|e| Error::usage(format!("{name}: {e}; name a readable machine file")))?;
         let machine = Machine::parse(&text, name).map_err(|e| Error::usage(e.to_string()))?;
-        return Ok(Source::File { machine, text });
+        return Ok(Source {
+            machine,
+            text,
+            is_preset: false,
+        });
     }
     let names: Vec<&str> = Machine::presets().map(|p| p.name).collect();
     Err(Error::usage(format!(
