@@ -152,14 +152,6 @@ pub fn of_errors(errors: impl Iterator<Item = f64>, from: Evidence) -> Option<Ba
     })
 }
 
-impl Band {
-    /// The least and the greatest truth of a prediction.
-    #[must_use]
-    pub fn around(self, prediction: f64) -> [f64; 2] {
-        [prediction / self.factor, prediction * self.factor]
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -244,8 +236,6 @@ mod tests {
             .collect();
         let locks = band(&machine, Workload::LockMcs, Reach::Socket).unwrap();
         assert!((locks.factor - 1.5).abs() < 1e-9);
-        let [least, most] = locks.around(300.0);
-        assert!((least - 200.0).abs() < 1e-9 && (most - 450.0).abs() < 1e-9);
         assert_eq!(band(&machine, Workload::OpenReadClose, Reach::Socket), None);
     }
 }

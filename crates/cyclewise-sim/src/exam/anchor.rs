@@ -99,17 +99,16 @@ pub(super) fn anchored<'a>(published: &'a PublishedMachine, laws: &Laws) -> Opti
     Some(Anchored {
         published,
         machine,
-        agrees: (1.0 / DISAGREE..=DISAGREE).contains(&factor),
+        agrees: agrees(factor),
         overheads,
     })
 }
 
 impl Anchored<'_> {
-    /// Whether rows of a pattern can be predicted. A lock that is handed on takes whole transfers, so their time must be known; additions and
-    /// exchanges depend on little but what the row shows.
+    /// Whether rows of a pattern can be predicted.
     #[must_use]
     pub(super) fn knows(&self, pattern: Pattern) -> bool {
-        self.agrees || !matches!(pattern, Pattern::ReadingLock | Pattern::QueueLock)
+        self.agrees || !pattern.is_handed_on()
     }
 
     /// The prediction of a row; `None` if the program makes no progress under these laws.
@@ -155,6 +154,11 @@ const MET: f64 = 0.05;
 
 /// A factor farther from 1 than this, either way: the row and the matrix disagree about what a transfer is.
 pub(crate) const DISAGREE: f64 = 1.5;
+
+/// Whether transfers that are so many times the matrix's are about the matrix's.
+pub(super) fn agrees(factor: f64) -> bool {
+    (1.0 / DISAGREE..=DISAGREE).contains(&factor)
+}
 
 /// Bisects the factor of the transfer times until the row's time comes out, and gives it too; `None` if it does not.
 pub(super) fn scaled_to(plain: &Machine, laws: &Laws, job: &Job, ns: f64) -> Option<(Machine, f64)> {

@@ -1,8 +1,9 @@
 //! A machine that someone describes, made as the examined ones are: the laws of its family, and transfers from a contended row.
 
-use super::anchor::{LEAST, MOST, scaled_to};
+use super::anchor::{LEAST, MOST, agrees, scaled_to};
 use super::build::{Parts, built, counted};
 use super::class::Class;
+use super::prediction::first_learned;
 use super::{data, learn};
 use crate::machine::FAMILIES;
 use crate::{Machine, Workload};
@@ -14,6 +15,8 @@ pub(crate) struct Described {
     pub machine: Machine,
     /// By how much the row's transfers are longer than the matrix's.
     pub factor: f64,
+    /// Whether they are about the matrix's.
+    pub agrees: bool,
 }
 
 /// Why there is no such machine.
@@ -35,8 +38,8 @@ impl fmt::Display for NotDescribed {
             ),
             Self::Row(workload, threads, ns) => write!(
                 f,
-                "no transfers between {LEAST} and {MOST} times the matrix's give {workload} on {threads} threads in {ns} ns; is it the time of one \
-                 operation of all threads together, at this clock?"
+                "no transfers from {LEAST} to {MOST} times the matrix's give {workload} on {threads} threads in {ns} ns; give the time for one \
+                 operation of all threads together, at this clock"
             ),
         }
     }
@@ -45,8 +48,7 @@ impl fmt::Display for NotDescribed {
 /// The families that laws were learned of.
 #[must_use]
 pub(crate) fn families() -> Vec<&'static str> {
-    let learned = learn::learned();
-    let is_learned = |family: &&str| learned.iter().any(|learned| learned.class == *family);
+    let is_learned = |family: &&str| learn::learned().iter().any(|learned| learned.class == *family);
     FAMILIES.iter().copied().filter(is_learned).collect()
 }
 
@@ -60,22 +62,20 @@ pub(crate) fn described(
     row: Option<(Workload, u32, f64)>,
 ) -> Result<Described, NotDescribed> {
     let class = Class::Family(family.to_owned());
-    let learned = learn::learned()
-        .into_iter()
-        .find(|learned| learned.class == class.name());
-    let Some(laws) = learned.map(|learned| learned.laws) else {
-        return Err(NotDescribed::Family(family.to_owned()));
+    let (_, learned) =
+        first_learned([class], learn::learned()).ok_or_else(|| NotDescribed::Family(family.to_owned()))?;
+    let (plain, laws) = (built(parts), &learned.laws);
+    let (machine, factor) = match row {
+        None => (laws.apply(&plain), 1.0),
+        Some((workload, threads, ns)) => {
+            scaled_to(&plain, laws, &counted(workload, threads), ns).ok_or(NotDescribed::Row(workload, threads, ns))?
+        }
     };
-    let plain = built(parts);
-    let Some((workload, threads, ns)) = row else {
-        return Ok(Described {
-            machine: laws.apply(&plain),
-            factor: 1.0,
-        });
-    };
-    let scaled = scaled_to(&plain, &laws, &counted(workload, threads), ns);
-    let (machine, factor) = scaled.ok_or(NotDescribed::Row(workload, threads, ns))?;
-    Ok(Described { machine, factor })
+    Ok(Described {
+        machine,
+        factor,
+        agrees: agrees(factor),
+    })
 }
 
 /// The instruction set of a family's machines.

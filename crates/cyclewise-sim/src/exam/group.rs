@@ -88,6 +88,13 @@ impl Pattern {
         }
     }
 
+    /// Whether it is a lock that is handed on. That takes whole transfers, so their time must be known; additions and exchanges depend on
+    /// little but what a contended row shows.
+    #[must_use]
+    pub const fn is_handed_on(self) -> bool {
+        matches!(self, Self::ReadingLock | Self::QueueLock)
+    }
+
     /// The kind that it is judged with.
     #[must_use]
     pub const fn kind(self) -> WorkloadKind {

@@ -20,6 +20,7 @@ use super::{Group, data};
 use crate::stats::mean;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 /// What a class learned.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,7 +35,6 @@ pub struct Learned {
     /// What those predict for that machine, as bands.
     pub bands: Vec<Band>,
     /// And as errors of ratios.
-    #[serde(default)]
     pub pairs: Vec<Pair>,
 }
 
@@ -198,13 +198,16 @@ fn errors(machine: &PublishedMachine, laws: &Laws) -> BTreeMap<Group, f64> {
 /// # Panics
 /// Never: a test reads the file.
 #[must_use]
-pub fn learned() -> Vec<Learned> {
+pub fn learned() -> &'static [Learned] {
     #[derive(Deserialize)]
     struct File {
         learned: Vec<Learned>,
     }
-    let file: File = toml::from_str(include_str!("../../data/laws.toml")).expect("a test reads the file");
-    file.learned
+    static LEARNED: LazyLock<Vec<Learned>> = LazyLock::new(|| {
+        let file: File = toml::from_str(include_str!("../../data/laws.toml")).expect("a test reads the file");
+        file.learned
+    });
+    &LEARNED
 }
 
 /// The text of `data/laws.toml`.

@@ -4,15 +4,14 @@
 //! same number of threads and with the same work: what was learned of one lock says nothing of another.
 
 use super::class::Class;
-use super::learn::{HeldOutRow, Learned, learned};
+use super::learn::{HeldOutRow, learned};
 use super::{Reach, prediction};
 use crate::{Machine, Relax, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a thread runs.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Program {
     /// The workload.
     pub workload: Workload,
@@ -55,27 +54,15 @@ pub(super) fn pairs(rows: &[HeldOutRow]) -> Vec<Pair> {
     let mut errors: BTreeMap<(String, String, Reach), Vec<(usize, f64)>> = BTreeMap::new();
     for (i, a) in rows.iter().enumerate() {
         for b in &rows[..i] {
-            let same = (
-                a.machine,
-                a.row.threads,
-                a.row.critical_ns > 0.0,
-                a.row.parallel_ns > 0.0,
-            ) == (
-                b.machine,
-                b.row.threads,
-                b.row.critical_ns > 0.0,
-                b.row.parallel_ns > 0.0,
-            );
-            let error = |row: &HeldOutRow| (row.predicted / row.row.ns).ln();
-            let [first, second] = [a, b].map(|row| (program(row).key(), error(row)));
-            let (first, second) = if first.0 <= second.0 {
-                (first, second)
-            } else {
-                (second, first)
+            let job = |of: &HeldOutRow| {
+                let has_work = [of.row.critical_ns, of.row.parallel_ns].map(|ns| ns > 0.0);
+                (of.machine, of.group.reach, of.row.threads, has_work)
             };
-            if same && first.0 != second.0 && a.group.reach == b.group.reach {
-                let of = errors.entry((first.0, second.0, a.group.reach)).or_default();
-                of.push((a.machine, (first.1 - second.1).abs()));
+            let [one, other] = ordered([a, b].map(program));
+            if job(a) == job(b) && one != other {
+                let [x, y] = [a, b].map(|of| (of.predicted / of.row.ns).ln());
+                let of = errors.entry((one, other, a.group.reach)).or_default();
+                of.push((a.machine, (x - y).abs()));
             }
         }
     }
@@ -105,6 +92,13 @@ pub(super) fn pairs(rows: &[HeldOutRow]) -> Vec<Pair> {
     errors.into_iter().filter_map(pair).collect()
 }
 
+/// The keys of two programs, in the order of their pair.
+fn ordered(programs: [Program; 2]) -> [String; 2] {
+    let mut keys = programs.map(Program::key);
+    keys.sort();
+    keys
+}
+
 fn program(row: &HeldOutRow) -> Program {
     Program {
         workload: row.row.workload,
@@ -116,9 +110,8 @@ fn program(row: &HeldOutRow) -> Program {
 #[must_use]
 pub fn ratio_off(machine: &Machine, one: Program, other: Program, reach: Reach) -> Option<f64> {
     let family = machine.family.clone()?;
-    let (_, learned): (Class, Learned) = prediction::first_learned([Class::Family(family)], &learned())?;
-    let (one, other) = (one.key(), other.key());
-    let (one, other) = if one <= other { (one, other) } else { (other, one) };
+    let (_, learned) = prediction::first_learned([Class::Family(family)], learned())?;
+    let [one, other] = ordered([one, other]);
     let is = |pair: &&Pair| pair.one == one && pair.other == other && pair.reach == reach;
     learned.pairs.iter().find(is).map(|pair| pair.off)
 }

@@ -28,7 +28,7 @@ pub fn band(machine: &Machine, workload: Workload, reach: Reach) -> Option<Band>
         published.map(|m| m.family)
     };
     let class = Class::Family(machine.family.clone().or_else(by_name)?);
-    let (class, learned) = first_learned([class], &learn::learned())?;
+    let (class, learned) = first_learned([class], learn::learned())?;
     let (mut cores, mut sockets) = (0, 0);
     for member in learn::learners().iter().filter(|m| class.has(m)) {
         cores = cores.max(member.topology.cores());
@@ -62,10 +62,10 @@ fn is_anchored(machine: &Machine) -> bool {
 }
 
 /// The first class that something was learned for.
-pub(super) fn first_learned(classes: impl IntoIterator<Item = Class>, all: &[Learned]) -> Option<(Class, Learned)> {
+pub(super) fn first_learned<const N: usize>(classes: [Class; N], all: &[Learned]) -> Option<(Class, &Learned)> {
     classes.into_iter().find_map(|class| {
-        let found = all.iter().find(|learned| learned.class == class.name());
-        found.map(|learned| (class.clone(), learned.clone()))
+        let found = all.iter().find(|learned| learned.class == class.name())?;
+        Some((class, found))
     })
 }
 

@@ -207,7 +207,7 @@ pub fn run() -> Examination {
 /// The examination without figures of mails and papers.
 pub(super) fn predictions() -> Examination {
     let learners = learn::learners();
-    let held_out = |learned: Learned| {
+    let held_out = |learned: &Learned| {
         let class = Class::named(&learned.class, &learners);
         let rows = learn::held_out(&learners, &class, &learned.folds);
         let (bands, pairs) = (learn::bands_of(&class, &rows), pairs::pairs(&rows));
@@ -215,12 +215,12 @@ pub(super) fn predictions() -> Examination {
             Learned {
                 bands,
                 pairs,
-                ..learned
+                ..learned.clone()
             },
             rows,
         )
     };
-    let learned: Vec<_> = learn::learned().into_par_iter().map(held_out).collect();
+    let learned: Vec<_> = learn::learned().par_iter().map(held_out).collect();
     let known: Vec<Learned> = learned.iter().map(|(learned, _)| learned.clone()).collect();
     let machines: Vec<_> = data::machines()
         .into_iter()

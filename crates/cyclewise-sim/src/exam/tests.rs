@@ -24,7 +24,7 @@ fn the_document_is_up_to_date() {
     if !is_made && !crate::is_long() {
         let (document, machines) = (std::fs::read_to_string(DOCUMENT).unwrap(), data::machines());
         let machine = machines.iter().find(|machine| machine.name == "i7-7700HQ").unwrap();
-        let rows = examine(machine, &learn::learned());
+        let rows = examine(machine, learn::learned());
         assert!(rows.len() > 3);
         for row in rows {
             let line = markdown::row(&row);
@@ -268,10 +268,10 @@ fn only_the_learning_half_is_learned_from() {
         .iter()
         .map(|c| c.name().to_owned())
         .collect();
-    let learned: Vec<_> = learn::learned().into_iter().map(|l| l.class).collect();
+    let learned: Vec<_> = learn::learned().iter().map(|l| l.class.clone()).collect();
     assert_eq!(learned, names);
     for learned in learn::learned() {
-        for fold in learned.folds {
+        for fold in &learned.folds {
             assert_eq!(split::half(&fold.without), split::Half::Learn);
         }
     }
@@ -322,10 +322,7 @@ fn a_machine_unlike_all_held_out_ones_has_no_band() {
     let client = known(small);
     assert_eq!(band(&client, Workload::OpenReadClose, Reach::Socket), None);
     for workload in [Workload::FetchAdd, Workload::CasLoop, Workload::LockTicket] {
-        let of_family = learn::learned()
-            .into_iter()
-            .find(|l| l.class == "intel-monolithic")
-            .unwrap();
+        let of_family = learn::learned().iter().find(|l| l.class == "intel-monolithic").unwrap();
         let expected = of_family
             .band(group(Pattern::of(workload).unwrap()))
             .filter(Band::is_good);
@@ -419,7 +416,7 @@ fn machines_without_contended_rows_have_the_laws_of_their_family() {
         let Some(family) = machine.family.clone().filter(|_| machine.published.is_empty()) else {
             continue;
         };
-        let learned = learn::learned().into_iter().find(|l| l.class == family).unwrap();
+        let learned = learn::learned().iter().find(|l| l.class == family).unwrap();
         let expected = learned.laws.apply(&machine);
         let what = "write the laws of data/laws.toml into its file";
         assert_eq!(machine.line, expected.line, "{}: {what}", machine.name);
@@ -466,7 +463,7 @@ fn the_row_that_transfer_times_come_from_is_on_several_cores_and_is_not_asked() 
 #[test]
 fn each_published_row_that_gives_transfer_times_comes_out_under_the_learned_laws() {
     for machine in data::machines() {
-        let learned = learn::learned().into_iter().find(|l| l.class == machine.family);
+        let learned = learn::learned().iter().find(|l| l.class == machine.family);
         if let (Some(learned), Some(Transfers::Row { row, .. })) = (learned, machine.transfers()) {
             let Some(built) = anchor::anchored(&machine, &learned.laws) else {
                 // Then an examined machine is refused; from one of the other half nothing could be learned.

@@ -59,7 +59,7 @@ impl Made {
     /// # Errors
     /// Exit 2.
     pub(crate) fn check(&self, workload: Workload) -> Result<()> {
-        if self.agrees || !matches!(Pattern::of(workload), Some(Pattern::ReadingLock | Pattern::QueueLock)) {
+        if self.agrees || !Pattern::of(workload).is_some_and(Pattern::is_handed_on) {
             return Ok(());
         }
         Err(Error::usage(format!(
@@ -103,8 +103,8 @@ pub(crate) fn machine(path: &Path, text: &str, asked: &Asked) -> Result<Made> {
         Some(family) => family.clone(),
         None => from_record::family(&stem, shape.topology).ok_or_else(|| {
             usage(format!(
-                "the file's name does not say whose CPU it is, so which laws hold is not known; give --family {}",
-                exam::families().join(" or --family ")
+                "the file's name does not tell the CPU's vendor, so its laws are not known; give --family with one of {}",
+                exam::families().join(", ")
             ))
         })?,
     };
@@ -127,7 +127,11 @@ pub(crate) fn machine(path: &Path, text: &str, asked: &Asked) -> Result<Made> {
     };
     let at = anchor.map(|Anchor { workload, threads, ns }| (workload, threads, ns));
     let described = exam::described(parts, &family, at);
-    let Described { mut machine, factor } = described.map_err(|why| usage(why.to_string()))?;
+    let Described {
+        mut machine,
+        factor,
+        agrees,
+    } = described.map_err(|why| usage(why.to_string()))?;
     machine.fitted = ASSUMED.map(str::to_owned).into();
     match anchor {
         None => machine.topology_only = true,
@@ -147,10 +151,7 @@ pub(crate) fn machine(path: &Path, text: &str, asked: &Asked) -> Result<Made> {
     machine
         .to_toml()
         .map_err(|why| usage(format!("{}; {}", why.what, why.fix)))?;
-    Ok(Made {
-        machine,
-        agrees: (1.0 / exam::DISAGREE..=exam::DISAGREE).contains(&factor),
-    })
+    Ok(Made { machine, agrees })
 }
 
 /// A row that can give the scale of transfers: additions that move the line.

@@ -96,7 +96,7 @@ fn row(row: &ExamRow) -> Vec<String> {
     ];
     match (row.prediction(), row.error()) {
         (Some((predicted, band)), Some(error)) => {
-            let (low, high) = band.around(predicted);
+            let (low, high) = row.around(band);
             cells.extend([predicted, low, high].map(|ns| significant(ns, 3)));
             cells.push(format!("{:+.0} %", 100.0 * error));
         }
