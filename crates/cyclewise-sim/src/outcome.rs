@@ -42,6 +42,14 @@ pub struct Outcome {
     pub stationary: Option<bool>,
 }
 
+impl Outcome {
+    /// Whether a thread made less than a tenth of an equal share of the operations.
+    #[must_use]
+    pub fn starves(&self) -> bool {
+        self.slowest_share.is_some_and(|share| share < 0.1)
+    }
+}
+
 /// Latency percentiles in nanoseconds, to three digits; the maximum is exact.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Latencies {

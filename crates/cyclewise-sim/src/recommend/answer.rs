@@ -53,13 +53,6 @@ pub(crate) struct Choice {
     pub starving: Vec<Candidate>,
 }
 
-impl Choice {
-    /// Whether it is told of each other candidate how it compares.
-    pub(crate) fn is_decision(&self) -> bool {
-        self.measure.is_none()
-    }
-}
-
 /// Another candidate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Other {

@@ -3,13 +3,10 @@
 use super::{Candidate, Choice, Other, Verdict};
 use crate::exam::{self, Reach};
 use crate::predict::Prediction;
-use crate::{Job, Machine};
+use crate::{Job, Machine, Outcome};
 
 /// Times closer than this share are alike.
 const ALIKE: f64 = 0.05;
-
-/// A thread with less than this share of an equal one is starved.
-const STARVED: f64 = 0.1;
 
 /// A candidate, and its prediction if it makes progress.
 pub(super) struct Runs {
@@ -25,8 +22,7 @@ struct Known<'a> {
 
 impl Known<'_> {
     fn starves(&self) -> bool {
-        let is_starved = |share: Option<f64>| share.is_some_and(|share| share < STARVED);
-        self.found.runs.iter().any(|run| is_starved(run.slowest_share))
+        self.found.runs.iter().any(Outcome::starves)
     }
 
     /// The time of each run, divided by that of another candidate in the same run: the least and the most.
@@ -115,7 +111,7 @@ fn measured_by(kind: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Outcome, Relax, Topology, Workload};
+    use crate::{Relax, Topology, Workload};
 
     fn runs(workload: Workload, relax: Relax, ns: [f64; 3], slowest_share: f64) -> Runs {
         let topology = Topology {
@@ -178,7 +174,7 @@ mod tests {
             (Workload::LockTas, Verdict::Faster),
         ];
         assert_eq!(verdicts, expected);
-        assert!(!choice.is_decision() && choice.measure == Some("cyclewise run spinlock"));
+        assert!(choice.measure == Some("cyclewise run spinlock"));
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Recommends primitives for a machine: for each thread count, predicts the candidates and says which is told to be the best.
 //!
 //! # Invariants
-//! 1. A candidate is told to be faster than another only if it is in each of the prediction's runs, whose machines are the same for both, and by more than
-//!    nine of ten ratios of the two programs on published machines were off that had been held out. Without such ratios nothing is told.
-//! 2. The candidate that is recommended is the first in the list that none is told to be faster than; the list begins with the simplest. So what
-//!    cannot be told changes nothing.
+//! 1. A candidate is called faster than another only if it is faster in each of the prediction's runs, whose machines are the same for both, and
+//!    by more than the error of nine in ten ratios of the two programs on published machines that had been held out. Without such ratios
+//!    neither is called faster.
+//! 2. The recommended candidate is the first in the list than which none is called faster; the list begins with the simplest. So what cannot
+//!    be told changes nothing.
 //! 3. A candidate that starves a thread is recommended only if all do. A lock that one thread never releases to others is the fastest,
 //!    but useless.
 

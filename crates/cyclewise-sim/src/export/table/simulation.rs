@@ -1,12 +1,11 @@
 //! A simulated sweep, and the lists of workloads and machines.
 
 use crate::export::band;
+use crate::predict::Range;
 use crate::record::{Point, Simulation};
+use crate::{Machine, Outcome, Workload};
 use cyclewise_report::export::table::grid::{BOLD, Column, DIM, Look, YELLOW, fitted, in_blocks, wrapped};
 use cyclewise_report::number::{count, fixed, percent, significant};
-
-use crate::predict::Range;
-use crate::{Machine, Outcome, Workload};
 use std::fmt::Write;
 
 /// A sweep: one table of points per machine.
@@ -26,8 +25,9 @@ pub(crate) fn simulation(s: &Simulation, look: Look) -> String {
     }
     let sweep = &s.sweep;
     let parameters = format!(
-        "simulated, seven runs a row: the range is over two seeds and starts, and over a clock and transfers 15 % up and down, the other columns are of the run in the middle; {} cycles of critical work, {} of parallel work, {} readers, placement {}, start {}, seed {}; retries, moves and fallback: per \
-         operation",
+        "simulated, seven runs a row, each with a seed of its own: the range is over both starts too, and over a clock and transfers 15 % up \
+         and down; the other columns are of the run in the middle; {} cycles of critical work, {} of parallel work, {} readers, placement {}, start {}, seed {}; \
+         retries, moves and fallback: per operation",
         sweep.critical_cycles,
         sweep.parallel_words(),
         sweep.readers,
@@ -191,8 +191,8 @@ fn in_doubt(p: &Point, (one, unit): (f64, &str)) -> Vec<String> {
             self::range(range, one)
         ));
     }
-    let slowest = p.outcome.as_ref().and_then(|o| o.slowest_share);
-    if let Some(share) = slowest.filter(|share| *share < STARVES) {
+    let starving = p.outcome.as_ref().filter(|o| o.starves());
+    if let Some(share) = starving.and_then(|o| o.slowest_share) {
         warnings.push(format!(
             "the slowest thread makes {} of the operations of an equal share: it starves, and the time is that of the others",
             percent(share)
@@ -200,9 +200,6 @@ fn in_doubt(p: &Point, (one, unit): (f64, &str)) -> Vec<String> {
     }
     warnings
 }
-
-/// A thread with less than this share of an equal one starves.
-const STARVES: f64 = 0.1;
 
 /// A machine's description, with what is told of it.
 fn description(machine: &Machine) -> String {
