@@ -86,8 +86,6 @@ pub(super) struct SweepArgs {
         value_name = "NAME|FILE"
     )]
     pub(super) machines: Vec<String>,
-    #[command(flatten)]
-    pub(super) matrix: MatrixArgs,
     /// Thread counts: 1,2,4 or 1..224 or 1..224:8 [default: powers of two, up to all CPUs]
     #[arg(long, value_name = "LIST", value_parser = lists::counts)]
     pub(super) threads: Option<Counts>,
@@ -136,6 +134,9 @@ pub(super) struct SweepArgs {
     /// Do nothing if the file of --json has the whole result already, written by this version
     #[arg(long, requires = "json", conflicts_with_all = ["csv", "html"])]
     pub(super) if_missing: bool,
+    // Last, because its heading is that of all options behind it.
+    #[command(flatten)]
+    pub(super) matrix: MatrixArgs,
 }
 
 impl SweepArgs {
@@ -154,25 +155,25 @@ impl SweepArgs {
 #[derive(Args)]
 #[command(next_help_heading = "A machine from a matrix")]
 pub(super) struct MatrixArgs {
-    /// Matrix of one-way times, as core-to-core-latency --csv writes it; its name names the machine
+    /// Matrix of one-way times, as `core-to-core-latency --csv` writes it; the machine is named after the file
     #[arg(long, value_name = "MATRIX.csv", requires = "clock")]
     pub(super) from: Option<PathBuf>,
     /// Core clock while all threads run
     #[arg(long, value_name = "GHZ", value_parser = lists::clock, requires = "from")]
     pub(super) clock: Option<f64>,
-    /// Contended row of additions, such as fetch-add:8=22.1: nanoseconds per operation of all threads; without it only ratios are told
+    /// Contended row of additions, such as fetch-add:8=22.1: time per operation of all threads together; without it there are only ratios
     #[arg(long, value_name = "WORKLOAD:THREADS=NS", value_parser = lists::anchor, requires = "from")]
     pub(super) anchor: Option<Anchor>,
-    /// Threads of a core [default: 2 if the matrix shows pairs twice as near as all others, else 1]
+    /// Threads per core [default: 2 if the matrix has pairs that are twice as near as all others, else 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8), requires = "from")]
     pub(super) smt: Option<u32>,
-    /// Sockets: the matrix must fall into as many groups [default: 1]
+    /// Number of sockets, as many groups as the matrix must have [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64), requires = "from")]
     pub(super) sockets: Option<u32>,
-    /// Machines whose laws it has [default: those of the vendor in the matrix's name]
+    /// Family of machines whose laws apply [default: by the vendor in the file's name]
     #[arg(long, value_name = "FAMILY", value_parser = PossibleValuesParser::new(crate::exam::families()), requires = "from")]
     pub(super) family: Option<String>,
-    /// Cost of PAUSE or YIELD, which differs between cores by a factor of ten; needed where something pauses
+    /// Cost of PAUSE or YIELD, which differs between cores by a factor of ten; required for a relax policy and for a machine file
     #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u32).range(0..=1_000_000), requires = "from")]
     pub(super) pause: Option<u32>,
 }

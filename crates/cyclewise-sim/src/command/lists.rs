@@ -137,8 +137,8 @@ pub(crate) fn anchor(text: &str) -> Result<Anchor, String> {
         return Err(format!("{text:?} is not contended; give a row of two or more threads"));
     }
     match ns.parse::<f64>() {
-        Ok(ns) if ns.is_finite() && ns > 0.0 => Ok(Anchor { workload, threads, ns }),
-        _ => Err(format!("{ns:?} is not a time in nanoseconds")),
+        Ok(ns) if (0.01..=1e6).contains(&ns) => Ok(Anchor { workload, threads, ns }),
+        _ => Err(format!("{ns:?} is not a time from 0.01 to 1000000 nanoseconds")),
     }
 }
 

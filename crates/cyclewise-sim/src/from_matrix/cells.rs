@@ -13,7 +13,7 @@ pub(super) fn read(text: &str) -> Result<Cells, String> {
     let rows = parse(text).map_err(|why| why.to_string())?;
     let cpus = rows.len();
     if cpus < 2 {
-        return Err("has no two CPUs; give the tool's output of --csv".to_owned());
+        return Err("has fewer than two CPUs; give the tool's output of --csv".to_owned());
     }
     if cpus > MOST {
         return Err(format!(
@@ -23,7 +23,7 @@ pub(super) fn read(text: &str) -> Result<Cells, String> {
     for (line, row) in rows.iter().enumerate() {
         if row.len() != cpus {
             return Err(format!(
-                "is not square: line {} has {} cells, but there are {cpus} lines; give all of the tool's output of --csv",
+                "is not square: line {} has {} cells, but there are {cpus} lines; give the tool's whole output of --csv",
                 line + 1,
                 row.len()
             ));
@@ -38,7 +38,7 @@ pub(super) fn read(text: &str) -> Result<Cells, String> {
         match found {
             None => Err(format!("{} is empty; all pairs of CPUs must be measured", place())),
             Some(ns) if ns.is_finite() && ns > 0.0 => Ok(ns),
-            Some(ns) => Err(format!("{} is {ns}, which is no time in nanoseconds", place())),
+            Some(ns) => Err(format!("{} is {ns}, which is not a time in nanoseconds", place())),
         }
     };
     (0..cpus).map(|a| (0..a).map(|b| time(a, b)).collect()).collect()

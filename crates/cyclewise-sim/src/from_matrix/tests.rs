@@ -165,13 +165,13 @@ fn the_anchor_comes_out_as_given() {
             .to_string()
             .contains("a hand-over of a lock")
     );
-    assert!(said(&text, &anchor(5000.0)).contains("no transfers between"));
+    assert!(said(&text, &anchor(5000.0)).contains("no transfers from"));
 }
 
 #[test]
 fn what_is_no_matrix_is_one_line() {
     for (text, says) in [
-        ("", "has no two CPUs"),
+        ("", "has fewer than two CPUs"),
         ("core,a,b\n,1,2\n", "line 1, cell 1 is not a number"),
         (",,\n1,,\n", "is not square: line 1 has 3 cells, but there are 2 lines"),
         (",\n-3,\n", "line 2, cell 1 is -3"),
@@ -228,7 +228,7 @@ fn what_is_no_matrix_is_one_line() {
     }
     let unnamed = machine(Path::new("m.csv"), &text, &asked()).unwrap_err().to_string();
     assert!(
-        unnamed.contains("give --family amd-chiplet or --family apple or"),
+        unnamed.contains("give --family with one of amd-chiplet, apple, "),
         "{unnamed}"
     );
 }

@@ -2,8 +2,9 @@
 //!
 //! # Method
 //! Nobody knows a machine's clock and transfer times to the last percent, and a run knows only one seed and one way to begin. So a
-//! prediction is made of runs with the machine as described, from two seeds and from both starts, with the clock, and with the transfer times, 15 %
-//! up and down. What is said is their range, and what else is said of the job is of the run in the middle.
+//! prediction is made of runs that each have a seed of their own: three with the machine as described, one of them from the other start, and
+//! two each with the clock, and with the transfer times, 15 % up and down. The prediction is their range; all other figures are of the run in
+//! the middle.
 //!
 //! Two runs that lie next to each other in order of their times, but farther apart than such changes of times explain, are in two regimes:
 //! then the prediction is two ranges, and which of them a machine is in is not told.

@@ -130,6 +130,17 @@ fn wrong_use_is_two_and_names_the_nearest() {
 }
 
 #[test]
+fn only_options_of_a_matrix_are_below_its_heading() {
+    let help = printed(&["simulate", "--help"]);
+    let (before, below) = help.split_once("A machine from a matrix:").unwrap();
+    assert!(
+        before.contains("--threads") && before.contains("--if-missing"),
+        "{help}"
+    );
+    assert!(below.contains("--anchor") && !below.contains("--if-missing"), "{help}");
+}
+
+#[test]
 fn the_lists_name_everything() {
     // Texts are wrapped, so only their words are compared.
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");

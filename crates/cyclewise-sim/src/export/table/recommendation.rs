@@ -15,12 +15,13 @@ pub(crate) fn recommendation(r: &Recommendation, look: Look) -> String {
         let _ = writeln!(out, "\n{BOLD}{kind}{BOLD:#}");
         let of_kind: Vec<&Choice> = r.choices.iter().filter(|c| c.kind == kind).collect();
         let _ = writeln!(out, "{}", choices(&of_kind, !r.machine.topology_only, look));
-        let untold = of_kind.iter().filter(|choice| !choice.is_decision());
+        let untold = of_kind.iter().filter(|choice| choice.measure.is_some());
         let threads: Vec<String> = untold.map(|choice| choice.threads.to_string()).collect();
         if let Some(command) = of_kind.iter().find_map(|choice| choice.measure) {
             let on = threads.join(", ");
             let words = format!(
-                "cannot tell on {on} threads: `{command}` on such a machine would, and `cyclewise run core-to-core` describes it, in two minutes"
+                "cannot tell on {on} threads: `{command}` on such a machine would tell, and `cyclewise run core-to-core` would describe it, in two \
+                 minutes"
             );
             let _ = writeln!(out, "{}", wrapped(&words, look, 0, 2));
         }
@@ -38,9 +39,9 @@ pub(crate) fn recommendation(r: &Recommendation, look: Look) -> String {
         let _ = writeln!(out, "\n{}", wrapped(&missing, look, 0, 2));
     }
     let words = format!(
-        "simulated, seven runs each, seed {}, {} cycles of critical work, {} of parallel work; in brackets how much longer the other takes; faster than: \
-         in each run, by more than nine of ten ratios of held-out machines were off; like: by less than 5 % in each run; the first in the list is \
-         recommended that none is told to beat",
+        "simulated, seven runs each, seed {}, {} cycles of critical work, {} of parallel work; in brackets: how many times as long the other \
+         takes; faster than: in every run, and by more than the error of nine in ten such ratios on held-out machines; like: within 5 % in every \
+         run; recommended is the first candidate that no other is known to beat",
         r.seed, r.critical_cycles, r.parallel_cycles
     );
     let _ = writeln!(out, "\n{DIM}{}{DIM:#}", wrapped(&words, look, 0, 2));
