@@ -20,8 +20,12 @@
 //! | a process restored by CRIU | as before: CRIU registers each area again, on a kernel that has been tried or is as it was |
 //!
 //! # The handler
-//! It is installed for a real-time signal that has none, for as long as the trial lasts, and the signal goes to the calling thread alone.
-//! Where no such signal is free nothing is tried.
+//! It is installed for a real-time signal that has none and that the calling thread does not block, for as long as the trial lasts, and the
+//! signal goes to that thread alone. (The program may wait for a blocked one by sigwait(3) or signalfd(2).) Where no signal is free nothing is
+//! tried.
+//!
+//! Threads try one at a time: if two chose the same signal, the first to end would remove the handler of both, and the second's signal would
+//! kill the process.
 //!
 //! # References
 //! M. Stearn, "\[REGRESSION\] rseq: refactoring in v6.19 broke everyone on arm64 and tcmalloc everywhere", LKML, April 2026.
@@ -33,10 +37,10 @@
 use crate::arch::rseq::{Area, trial};
 use crate::sys::sigaction::{self, Action};
 use crate::sys::timer::Timer;
-use crate::sys::{rseq, signal_mask, uname};
+use crate::sys::{fork_generation, rseq, signal_mask, thread, uname};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::AtomicU32;
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// When the signal comes: after the sequence has begun, on any machine that is not busy.
 const AFTER_NS: u32 = 30_000;
@@ -86,29 +90,74 @@ extern "C" fn handler(_: c_int, _: *mut c_void, _: *mut c_void) {
 /// # Safety
 /// The area is the calling thread's.
 pub(super) unsafe fn run(area: Area) -> Verdict {
-    let Some((signal, before)) = free_signal() else {
-        return Verdict::Unknown;
-    };
-    let bit = 1_u64 << (signal - 1);
+    // Before the turn: a handler that tries too would wait for its own thread.
     let Ok(mask) = signal_mask::block() else {
         return Verdict::Unknown;
     };
-    let ours = Action::ours(handler, false, &before);
-    let mut verdict = Verdict::Unknown;
-    if sigaction::install(signal, &ours).is_ok() {
-        INTERRUPTED.store(0, Relaxed);
-        signal_mask::unblock(bit);
-        if let Some(timer) = Timer::once(signal, AFTER_NS) {
-            // SAFETY: guaranteed by the caller (Invariant 1).
-            let ran = unsafe { trial::starts_until(area, &INTERRUPTED, LOOKS) };
-            verdict = judged(INTERRUPTED.load(Relaxed) != 0, ran);
-            // No signal comes after this.
-            drop(timer);
-        }
-        let _ = sigaction::install(signal, &before);
-    }
+    let verdict = Turn::take().map_or(Verdict::Unknown, |_turn| {
+        // SAFETY: guaranteed by the caller.
+        unsafe { run_alone(area, mask) }
+    });
     signal_mask::set(mask);
     verdict
+}
+
+/// One trial, with signals blocked, for a thread that had `blocked` blocked before.
+///
+/// # Safety
+/// The area is the calling thread's.
+unsafe fn run_alone(area: Area, blocked: u64) -> Verdict {
+    let mut verdict = Verdict::Unknown;
+    let Some((signal, before)) = free_signal(blocked) else {
+        return verdict;
+    };
+    if sigaction::install(signal, &Action::ours(handler, false, &before)).is_err() {
+        return verdict;
+    }
+    INTERRUPTED.store(0, Relaxed);
+    signal_mask::unblock(bit(signal));
+    if let Some(timer) = Timer::once(signal, AFTER_NS) {
+        // SAFETY: guaranteed by the caller (Invariant 1).
+        let ran = unsafe { trial::starts_until(area, &INTERRUPTED, LOOKS) };
+        verdict = judged(INTERRUPTED.load(Relaxed) != 0, ran);
+        // No signal comes after this.
+        drop(timer);
+    }
+    // Another thread of the program's may have installed its own.
+    if sigaction::current(signal).is_ok_and(|now| now.is(handler)) {
+        let _ = sigaction::install(signal, &before);
+    }
+    verdict
+}
+
+/// The calling thread's turn, until it is dropped.
+struct Turn;
+
+/// The generation of the process whose thread has the turn, or 0. In a child of fork an older one is nobody's.
+static TAKEN_BY: AtomicU32 = AtomicU32::new(0);
+
+impl Turn {
+    /// Waits for other threads' trials, some milliseconds at most.
+    fn take() -> Option<Self> {
+        const NAPS: u32 = 100;
+        let me = fork_generation::current();
+        let is_mine = || {
+            let found = TAKEN_BY.load(Relaxed);
+            // Acquire: pairs with the Release of the drop.
+            found != me && TAKEN_BY.compare_exchange(found, me, Acquire, Relaxed).is_ok()
+        };
+        let is_mine_after_a_nap = |_| {
+            thread::nap();
+            is_mine()
+        };
+        (is_mine() || (0..NAPS).any(is_mine_after_a_nap)).then_some(Self)
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        TAKEN_BY.store(0, Release);
+    }
 }
 
 /// What the starts of a sequence and the looks that were left to the last one tell.
@@ -123,9 +172,17 @@ fn judged(interrupted: bool, (starts, left): (u64, u64)) -> Verdict {
     }
 }
 
-/// A real-time signal without a handler, and its disposition.
-fn free_signal() -> Option<(c_int, Action)> {
-    (libc::SIGRTMIN()..=libc::SIGRTMAX()).rev().find_map(|signal| {
+/// A signal as a bit of a mask.
+fn bit(signal: c_int) -> u64 {
+    1 << (signal - 1)
+}
+
+/// A real-time signal without a handler that is not in `blocked`, and its disposition.
+fn free_signal(blocked: u64) -> Option<(c_int, Action)> {
+    let open = |&signal: &c_int| blocked & bit(signal) == 0;
+    // From the last on: programs take the first ones.
+    let mut signals = (libc::SIGRTMIN()..=libc::SIGRTMAX()).rev().filter(open);
+    signals.find_map(|signal| {
         let action = sigaction::current(signal).ok()?;
         action.has_handler_of(&Action::default()).then_some((signal, action))
     })
@@ -137,7 +194,7 @@ mod tests {
     use crate::arch::rseq::SIGNATURE;
     use crate::arch::static_libc::rseq_words;
     use crate::arch::{Cpu, Id};
-    use crate::sys::for_tests::unregister;
+    use crate::sys::for_tests::{is_pending, raise, unregister};
     use crate::sys::rseq::of_libc;
     use core::ptr::NonNull;
     use std::boxed::Box;
@@ -154,10 +211,8 @@ mod tests {
         }
     }
 
-    /// On a thread of its own, and not beside the other test: they share a word.
+    /// On a thread of its own.
     fn alone(run: impl FnOnce() + Send) {
-        static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
-        let _one = ONE.lock();
         std::thread::scope(|scope| scope.spawn(run).join().unwrap());
     }
 
@@ -171,6 +226,30 @@ mod tests {
             // SAFETY: libc's area of this thread, whether registered or not.
             let is_registered = unsafe { Area(distance).id::<Cpu>() as i32 } >= 0;
             assert!(!is_registered || decided(Area(distance)) == Verdict::Restarted);
+        });
+    }
+
+    /// Threads whose first uses come at once. Without turns one kills the process, or takes another's signal for its own.
+    #[test]
+    fn threads_that_try_at_once_do_not_mislead_each_other() {
+        let Some((distance, _)) = of_libc(rseq_words()) else {
+            std::println!("skipped: the C library has registered no area");
+            return;
+        };
+        let start = std::sync::Barrier::new(4);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..50 {
+                        start.wait();
+                        // SAFETY: libc's area of this thread, whether registered or not.
+                        let is_registered = unsafe { Area(distance).id::<Cpu>() as i32 } >= 0;
+                        // SAFETY: as before.
+                        let verdict = unsafe { run(Area(distance)) };
+                        assert!(!is_registered || verdict != Verdict::WentOn);
+                    }
+                });
+            }
         });
     }
 
@@ -195,6 +274,26 @@ mod tests {
                 Verdict::Unknown if cfg!(not(target_arch = "x86_64")) => std::println!("skipped: no signal comes here"),
                 verdict => assert_eq!(verdict, Verdict::WentOn),
             }
+        });
+    }
+
+    /// A signal that a thread blocks may be for sigwait(3).
+    #[test]
+    fn a_signal_that_the_program_waits_for_is_left_to_it() {
+        let Some((distance, _)) = of_libc(rseq_words()) else {
+            std::println!("skipped: the C library has registered no area");
+            return;
+        };
+        alone(|| {
+            let open = signal_mask::block().unwrap();
+            // An emulator lacks the last ones.
+            let sent = (libc::SIGRTMIN()..=libc::SIGRTMAX()).rev().find(|&signal| {
+                signal_mask::set(open | bit(signal));
+                raise(signal)
+            });
+            // SAFETY: libc's area of this thread, whether registered or not.
+            let _ = unsafe { run(Area(distance)) };
+            assert!(is_pending(sent.unwrap()));
         });
     }
 

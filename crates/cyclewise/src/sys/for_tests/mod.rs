@@ -2,7 +2,7 @@
 //!
 //! # Safety
 //! What each function says.
-#![expect(unsafe_code, reason = "rseq, to unregister")]
+#![expect(unsafe_code, reason = "rseq, to unregister, sigpending, sigismember")]
 
 pub(crate) mod fork;
 #[path = "../../../../../fuzz/mangle.rs"]
@@ -11,8 +11,9 @@ pub(crate) mod sched_setscheduler;
 
 use super::affinity::CpuSet;
 use super::sigaction::{self, Action};
-use super::{clock_gettime, rseq};
+use super::{clock_gettime, rseq, thread};
 use core::ffi::c_int;
+use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 /// CLOCK_REALTIME, which may be refused: then 0.
@@ -30,6 +31,20 @@ pub(crate) fn handle(signal: c_int, handler: extern "C" fn(c_int)) {
     let mut action = Action::default();
     action.0.sa_sigaction = handler as *const () as usize;
     sigaction::install(signal, &action).unwrap();
+}
+
+/// Sends a signal to the calling thread; false where there is no such signal.
+pub(crate) fn raise(signal: c_int) -> bool {
+    thread::send(thread::id(), signal).is_ok()
+}
+
+/// Whether a signal that the calling thread blocks waits for it.
+pub(crate) fn is_pending(signal: c_int) -> bool {
+    let mut pending = MaybeUninit::uninit();
+    // SAFETY: writes a set.
+    assert_eq!(unsafe { libc::sigpending(pending.as_mut_ptr()) }, 0);
+    // SAFETY: a set, and the number of a signal.
+    unsafe { libc::sigismember(pending.as_ptr(), signal) == 1 }
 }
 
 impl CpuSet {
