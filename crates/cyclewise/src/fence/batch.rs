@@ -61,3 +61,28 @@ fn run(wanted: u64, barrier: impl Fn() -> Result<(), Refusal>) -> Result<(), Ref
     RUNNING.store(false, Release);
     result
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use core::cell::Cell;
+
+    const REFUSED: Refusal = Refusal::System {
+        call: "membarrier",
+        errno: libc::EPERM,
+    };
+
+    /// The batch of the thread that a handler interrupts, or of a thread that a child of fork does not have.
+    #[test]
+    fn a_batch_that_does_not_end_is_not_waited_for() {
+        let made = Cell::new(0);
+        let barrier = || {
+            made.set(made.get() + 1);
+            Ok(())
+        };
+        assert_eq!(join(|| join(barrier)), Ok(()));
+        assert_eq!(made.get(), 1);
+        assert_eq!(join(|| Err(REFUSED)), Err(REFUSED));
+        assert_eq!((join(barrier), made.get()), (Ok(()), 2), "an error serves nobody");
+    }
+}
