@@ -8,7 +8,8 @@
 //! 1. A record stays in the list for ever, so that writers can look at it without asking whether its thread lives.
 //! 2. A record has a new owner only when no section of its last one is open. A guard that was forgotten keeps its record for ever, and with
 //!    it every grace period: a reference from it may be on its way through the program.
-//! 3. A thread's own record is changed by that thread alone; and in a child of fork by the only thread there is.
+//! 3. A thread's own record is changed by that thread alone; and in a child of fork, where the thread is missing, by the one that forked.
+//! 4. A thread has one record at a time: sections that its thread-local variables keep open stay in theirs.
 
 use super::fork;
 use super::global::{PERIOD, global_queue, light};
@@ -50,7 +51,7 @@ struct End;
 
 impl Drop for End {
     fn drop(&mut self) {
-        if let Some(record) = CURRENT.replace(None) {
+        if let Some(record) = CURRENT.get() {
             record.retire();
         }
     }
@@ -166,7 +167,7 @@ impl Record {
             return self.reader.nest.store(nest - 1, Relaxed);
         }
         if nest & ORPHAN != 0 {
-            return self.free();
+            return self.give_back();
         }
         self.reader.nest.store(0, Relaxed);
         let idle = if nest & FENCED == 0 { IDLE } else { IDLE_FENCED };
@@ -202,7 +203,13 @@ impl Record {
     /// In a child of fork: of another thread, which the child does not have. What an ended thread left open stays open.
     pub(super) fn left_behind(&self) {
         if self.owner.load(Relaxed) != 0 && self.reader.nest.load(Relaxed) & ORPHAN == 0 {
-            self.free();
+            self.give_back();
+    fn give_back(&self) {
+        // First: a handler must not find a record that may be another thread's.
+        CURRENT.set(None);
+        self.free();
+    }
+
         }
     }
 

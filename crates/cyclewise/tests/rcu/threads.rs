@@ -13,6 +13,8 @@ pub(crate) const CHECKS: &[Check] = checks![
     a_thread_that_ended_holds_nobody_up,
     a_guard_in_a_thread_local_holds_until_its_destructor,
     destructors_read_and_defer_in_any_order,
+    what_waits_for_itself_panics_in_a_destructor,
+    a_section_that_a_destructor_ends_by_force_is_the_threads,
     sections_end_in_any_order,
     a_forgotten_guard_holds_for_ever,
     a_forgotten_guard_holds_after_its_threads_end,
@@ -145,4 +147,61 @@ fn a_forgotten_guard_holds_after_its_threads_end() {
     thread::spawn(|| drop(rcu::read())).join().unwrap();
     assert!(!ends_soon());
     assert_eq!(found.load(Relaxed), 5);
+}
+
+/// With a guard that a thread-local variable keeps. Its thread's record is retired before, or after.
+struct SynchronizesAtEnd(RefCell<Option<Guard>>);
+
+impl Drop for SynchronizesAtEnd {
+    fn drop(&mut self) {
+        drop(rcu::read());
+        if std::panic::catch_unwind(rcu::synchronize).is_err() {
+            DROPPED.fetch_add(1, SeqCst);
+        }
+    }
+}
+
+fn what_waits_for_itself_panics_in_a_destructor() {
+    thread_local! {
+        static KEEPER: SynchronizesAtEnd = const { SynchronizesAtEnd(RefCell::new(None)) };
+    }
+    for registers_first in [false, true] {
+        thread::spawn(move || {
+            if registers_first {
+                rcu::register();
+            }
+            KEEPER.with(|keeper| *keeper.0.borrow_mut() = None);
+            KEEPER.with(|keeper| *keeper.0.borrow_mut() = Some(rcu::read()));
+        })
+        .join()
+        .unwrap();
+        assert!(ends());
+    }
+    assert_eq!(DROPPED.load(SeqCst), 2);
+}
+
+struct EndsByForce;
+
+impl Drop for EndsByForce {
+    fn drop(&mut self) {
+        // SAFETY: the thread forgets a guard below, and uses no reference from it.
+        unsafe { rcu::force_end() };
+    }
+}
+
+fn a_section_that_a_destructor_ends_by_force_is_the_threads() {
+    thread_local! {
+        static ENDER: EndsByForce = const { EndsByForce };
+    }
+    thread::spawn(|| {
+        ENDER.with(|_| ());
+        std::mem::forget(rcu::read());
+    })
+    .join()
+    .unwrap();
+    assert!(ends());
+    // A thread that has not registered: no section of its was ended.
+    let guard = rcu::read();
+    assert!(!ends_soon());
+    drop(guard);
 }
