@@ -109,8 +109,8 @@ impl Domain {
         let slot = self.slots().find(is_taken).unwrap_or_else(|| self.add());
         slot.serial.store(me.serial(), Relaxed);
         slot.thread.store(me.thread(), Relaxed);
-        // Relaxed: as of a reader's word, see `protocol`.
-        slot.state.store(self.period.load(Relaxed), Relaxed);
+        // Release: for the two words above, and for the last section's reads. Otherwise as a reader's word, see `protocol`.
+        slot.state.store(self.period.load(Relaxed), Release);
         fence::light();
         SECTIONS.set(SECTIONS.get() + 1);
         DomainGuard {

@@ -14,7 +14,12 @@
 //! misses the new pointer, by the fences. One that has the new number loaded it after the heavy fence had ended, so its load of the
 //! pointer, which is later, sees the new one.
 //!
-//! A handler on the reader's thread leaves `word` and `nest` as it found them.
+//! A writer that finds the new number does not see the Release of the section before, which the number has overwritten. Nor does it need to:
+//! what that section read before the heavy fence is read, and what it read afterwards is not old. Where no kernel's barrier says so, the
+//! number is stored with Release.
+//!
+//! A handler on the reader's thread leaves `word` and `nest` as it found them. It may have interrupted the beginning of the outermost section
+//! between the word and the fence, so its own section makes a fence too.
 
 use crate::primitive::unpatched::AtomicU64;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -56,10 +61,19 @@ impl Reader {
 
     /// The same with a whole fence, out of `IDLE_FENCED`.
     pub(super) fn enter_fenced(&self, period: &AtomicU64, fence: impl Fn()) {
-        self.word.store(period.load(Relaxed), Relaxed);
+        // Release: as in `leave`, whose store a writer that finds this number does not see.
+        self.word.store(period.load(Relaxed), Release);
         // After the word: a handler between the two finds a section that is open.
         self.nest.store(self.nest.load(Relaxed) | FENCED, Relaxed);
         fence();
+    }
+
+    /// Begins a section inside another, which may not have made its fence yet: see the module.
+    pub(super) fn enter_nested(&self, light: impl Fn()) {
+        let nest = self.nest.load(Relaxed);
+        assert!(nest & COUNT < COUNT, "more than 2^32 guards of one thread");
+        self.nest.store(nest + 1, Relaxed);
+        light();
     }
 
     /// The fast path of a section's end: a load, a comparison, a store. False where it does not apply.

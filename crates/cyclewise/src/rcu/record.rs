@@ -89,7 +89,8 @@ fn register() -> &'static Record {
     let record = all().find(|record| record.claim(owner)).unwrap_or_else(|| add(owner));
     record.serial.store(SERIAL.fetch_add(1, Relaxed), Relaxed);
     let idle = if fence::is_asymmetric() { IDLE } else { IDLE_FENCED };
-    record.reader.word.store(idle, Relaxed);
+    // Release: as in `Reader::leave`, of which a writer sees no store of the last owner's any more.
+    record.reader.word.store(idle, Release);
     CURRENT.set(Some(record));
     record
 }
@@ -144,9 +145,7 @@ impl Record {
     #[inline(never)]
     pub(super) fn enter_slow(&'static self) -> &'static Self {
         if self.reader.is_inside() {
-            let nest = self.reader.nest.load(Relaxed);
-            assert!(nest & COUNT < COUNT, "more than 2^32 guards of one thread");
-            self.reader.nest.store(nest + 1, Relaxed);
+            self.reader.enter_nested(fence::light);
             return self;
         }
         let record = registered();

@@ -4,7 +4,7 @@
 
 use crate::primitive::threads::{Arc, caught, model, thread};
 use crate::primitive::unpatched::{AtomicU64, fence};
-use crate::rcu::protocol::{IDLE, IDLE_FENCED, Reader, STEP};
+use crate::rcu::protocol::{FENCED, IDLE, IDLE_FENCED, Reader, STEP};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 const POISON: u64 = 9;
@@ -83,6 +83,20 @@ fn read_fenced(model: &Model) {
     model.reader.word.store(IDLE_FENCED, Release);
 }
 
+/// The same, interrupted before its fence by a handler that reads, with `light` between its section's beginning and its load.
+fn read_around_a_handler(model: &Model, light: fn()) {
+    assert!(!model.reader.enter(&model.period, || ()));
+    model.reader.enter_fenced(&model.period, || {
+        model.reader.enter_nested(light);
+        model.look();
+        model.reader.nest.store(FENCED, Relaxed);
+        whole();
+    });
+    model.look();
+    model.reader.nest.store(0, Relaxed);
+    model.reader.word.store(IDLE_FENCED, Release);
+}
+
 fn period(model: &Model) -> u64 {
     model.begin(whole)
 }
@@ -91,6 +105,7 @@ fn period(model: &Model) -> u64 {
 fn nothing_is_read_after_it_was_freed() {
     check(IDLE, read, period);
     check(IDLE_FENCED, read_fenced, period);
+    check(IDLE_FENCED, |model| read_around_a_handler(model, whole), period);
 }
 
 /// A reader that enters again has the new number, and does not hold the old period up.
@@ -128,6 +143,8 @@ fn unfenced_period(model: &Model) -> u64 {
 
 caught! {
     a_reader_without_a_fence_is_caught: "use after free" by check(IDLE, read_unfenced, period);
+    a_handler_without_a_fence_is_caught: "use after free"
+        by check(IDLE_FENCED, |model| read_around_a_handler(model, || ()), period);
     a_section_that_ends_early_is_caught: "use after free" by check(IDLE, leave_early, period);
     a_writer_without_a_fence_is_caught: "use after free" by check(IDLE, read, unfenced_period);
 }
