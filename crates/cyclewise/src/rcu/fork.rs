@@ -4,14 +4,14 @@
 //! 1. Sections of the parent's other threads are no sections of the child: what they read, nobody reads there.
 //! 2. No lock is held across a fork, so none can stay held in a child: closures are run under a word with the process's generation.
 //!
-//! In a child of `_Fork` or clone(2) no handler runs. There the first thread settles at its next grace period; until then the parent's
-//! sections count, which is safe.
+//! In a child of `_Fork` or clone(2) no handler runs, and in one of fork(3) other handlers may run before. There the first thread settles at its
+//! next grace period; until then the parent's sections count, which is safe, and those of new threads count before and after.
 //!
 //! # Safety
 //! 1. Records are never freed.
 #![expect(unsafe_code, reason = "records by their address")]
 
-use super::record::{self, Record, SERIAL};
+use super::record::{self, Record};
 use crate::primitive::unpatched::AtomicU64;
 use crate::sys::{atfork, fork_generation, thread};
 use core::sync::atomic::AtomicU32;
@@ -19,8 +19,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// The generation of the process that the records belong to; 0 before the first.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
-/// In a child: serials below this are the parent's, and of those this one is left.
-static LIMIT: AtomicU64 = AtomicU64::new(0);
+/// In a child: of its ancestors' serials, the one that is left.
 static FORKER: AtomicU64 = AtomicU64::new(0);
 
 /// The record at an address of the list.
@@ -29,7 +28,7 @@ pub(super) fn record_at(at: *mut Record) -> Option<&'static Record> {
     unsafe { at.as_ref() }
 }
 
-/// Registers the handler. Two threads may both register it, and then it runs twice, which is once too often and does nothing.
+/// Registers the handler. Two threads may both register it; then its second run does nothing.
 pub(super) fn watch() {
     // Acquire: pairs with the Release below.
     if GENERATION.load(Acquire) == 0 {
@@ -47,14 +46,16 @@ pub(super) fn settle() {
     }
 }
 
+/// Run by a process's first thread alone.
 extern "C" fn in_child() {
     let generation = fork_generation::current();
-    if GENERATION.swap(generation, Relaxed) == generation {
+    if GENERATION.load(Relaxed) == generation {
         return;
     }
     let mine = record::current();
-    LIMIT.store(SERIAL.load(Relaxed), Relaxed);
     FORKER.store(mine.serial(), Relaxed);
+    // Release: pairs with the Acquire in `is_left_behind`, for the serial.
+    GENERATION.store(generation, Release);
     for record in record::all() {
         if core::ptr::eq(record, mine) {
             record.rename();
@@ -64,7 +65,9 @@ extern "C" fn in_child() {
     }
 }
 
-/// Whether a section of a domain belongs to a thread that this process does not have.
+/// Whether a section of a domain belongs to a thread that this process does not have. Not known before a child has settled.
 pub(super) fn is_left_behind(serial: u64) -> bool {
-    serial < LIMIT.load(Relaxed) && serial != FORKER.load(Relaxed)
+    let current = fork_generation::current();
+    // Acquire: pairs with the Release in `in_child`.
+    GENERATION.load(Acquire) == current && (serial >> 32) as u32 != current && serial != FORKER.load(Relaxed)
 }

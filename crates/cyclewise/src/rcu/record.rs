@@ -1,8 +1,8 @@
 //! Each thread's record: its reader's words, in memory that is never freed.
 //!
 //! # States
-//! The owner of a record: 0, free; otherwise a thread's id. [`LATE`]: no destructor will tell of that thread's end, because it
-//! registered after its thread-local destructors had run.
+//! The owner of a record: 0, free; otherwise a thread's id, and above it the generation of the thread's process. [`LATE`]: no destructor will
+//! tell of that thread's end, because it registered after its thread-local destructors had run.
 //!
 //! # Invariants
 //! 1. A record stays in the list for ever, so that writers can look at it without asking whether its thread lives.
@@ -16,7 +16,7 @@ use super::global::{PERIOD, global_queue, light};
 use super::protocol::{COUNT, FENCED, HELP, IDLE, IDLE_FENCED, NOBODY, ORPHAN, Reader};
 use crate::fence;
 use crate::primitive::unpatched::AtomicU64;
-use crate::sys::thread;
+use crate::sys::{fork_generation, thread};
 use core::cell::Cell;
 use core::sync::atomic::AtomicPtr;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
@@ -29,17 +29,27 @@ use std::thread_local;
 pub(super) struct Record {
     pub(super) reader: Reader,
     owner: AtomicU64,
-    /// Distinguishes owners, also across forks.
+    /// Distinguishes owners, also across forks; above it the generation of the process in which the owner registered.
     serial: AtomicU64,
     next: AtomicPtr<Record>,
 }
 
-const LATE: u64 = 1 << 32;
+const LATE: u64 = 1 << 31;
+/// The bits of an owner that are its thread's id.
+const THREAD: u64 = LATE - 1;
+/// Their bits, and a serial's, that are its process's generation.
+const PROCESS: u64 = !(u32::MAX as u64);
+
+/// The calling thread as an owner.
+fn this_thread(late: u64) -> u64 {
+    let generation = u64::from(fork_generation::current()) << 32;
+    generation | late | u64::from(thread::id().cast_unsigned())
+}
 
 static NO_RECORD: Record = Record::new();
 static FIRST: AtomicPtr<Record> = AtomicPtr::new(core::ptr::null_mut());
-/// The next serial.
-pub(super) static SERIAL: AtomicU64 = AtomicU64::new(1);
+/// The low half of the next serial.
+static SERIAL: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
     static CURRENT: Cell<Option<&'static Record>> = const { Cell::new(None) };
@@ -83,11 +93,11 @@ pub(super) fn registered() -> &'static Record {
 #[inline(never)]
 fn register() -> &'static Record {
     fork::watch();
-    let tid = u64::from(thread::id().cast_unsigned());
     let is_late = END.try_with(|_| ()).is_err();
-    let owner = if is_late { LATE | tid } else { tid };
-    let record = all().find(|record| record.claim(owner)).unwrap_or_else(|| add(owner));
-    record.serial.store(SERIAL.fetch_add(1, Relaxed), Relaxed);
+    let me = this_thread(if is_late { LATE } else { 0 });
+    let record = all().find(|record| record.claim(me)).unwrap_or_else(|| add(me));
+    let serial = SERIAL.fetch_add(1, Relaxed) & u64::from(u32::MAX);
+    record.serial.store(me & PROCESS | serial, Relaxed);
     let idle = if fence::is_asymmetric() { IDLE } else { IDLE_FENCED };
     // Release: as in `Reader::leave`, of which a writer sees no store of the last owner's any more.
     record.reader.word.store(idle, Release);
@@ -126,14 +136,17 @@ impl Record {
     /// Whether the record is the caller's from now on.
     fn claim(&self, me: u64) -> bool {
         let owner = self.owner.load(Relaxed);
-        let is_free = owner == 0 || owner & LATE != 0 && !self.reader.is_inside() && has_ended(owner as i32);
+        // A child of fork may not have settled yet: there an id of its parent's tells nothing.
+        let may_have_ended = owner & LATE != 0 && owner & PROCESS == me & PROCESS;
+        // Whether it is inside is asked last: a thread that has ended begins no section any more.
+        let is_free = owner == 0 || may_have_ended && has_ended(id_of(owner)) && !self.reader.is_inside();
         // Acquire: pairs with the Release in `free`.
         is_free && self.owner.compare_exchange(owner, me, Acquire, Relaxed).is_ok()
     }
 
     /// The kernel's id of the owner.
     pub(super) fn thread(&self) -> i32 {
-        self.owner.load(Relaxed) as i32
+        id_of(self.owner.load(Relaxed))
     }
 
     pub(super) fn serial(&self) -> u64 {
@@ -187,8 +200,14 @@ impl Record {
         if self.reader.is_inside() {
             self.reader.nest.store(self.reader.nest.load(Relaxed) | ORPHAN, Relaxed);
         } else {
-            self.free();
+            self.give_back();
         }
+    }
+
+    fn give_back(&self) {
+        // First: a handler must not find a record that may be another thread's.
+        CURRENT.set(None);
+        self.free();
     }
 
     fn free(&self) {
@@ -199,25 +218,29 @@ impl Record {
         self.owner.store(0, Release);
     }
 
-    /// In a child of fork: of another thread, which the child does not have. What an ended thread left open stays open.
+    /// In a child of fork: of another thread, which the child does not have. What an ended thread left open stays open, and so does what a
+    /// thread of the child's has opened before its first thread came here.
     pub(super) fn left_behind(&self) {
-        if self.owner.load(Relaxed) != 0 && self.reader.nest.load(Relaxed) & ORPHAN == 0 {
-            self.give_back();
-    fn give_back(&self) {
-        // First: a handler must not find a record that may be another thread's.
-        CURRENT.set(None);
-        self.free();
-    }
-
+        let (owner, me) = (self.owner.load(Relaxed), this_thread(0));
+        let is_parents = owner != 0 && owner & PROCESS != me & PROCESS;
+        if is_parents && self.reader.nest.load(Relaxed) & ORPHAN == 0 {
+            // Acquire: as in `claim`, by which another thread may be faster.
+            if self.owner.compare_exchange(owner, me, Acquire, Relaxed).is_ok() {
+                self.free();
+            }
         }
     }
 
     /// In a child of fork: of the thread that forked, which has a new id.
     pub(super) fn rename(&self) {
         let late = self.owner.load(Relaxed) & LATE;
-        self.owner
-            .store(late | u64::from(thread::id().cast_unsigned()), Relaxed);
+        self.owner.store(this_thread(late), Relaxed);
     }
+}
+
+/// The kernel's id of an owner.
+fn id_of(owner: u64) -> i32 {
+    (owner & THREAD) as i32
 }
 
 /// Whether the kernel says that a thread of this process has ended. A filter that says so of the caller too is not believed.

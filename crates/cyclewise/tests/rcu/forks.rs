@@ -16,6 +16,7 @@ pub(crate) const CHECKS: &[Check] = checks![
     a_child_without_handlers_settles,
     children_of_children_have_one_reader,
     a_closure_may_fork,
+    a_child_that_has_not_settled_keeps_new_sections,
 ];
 
 /// Runs `body` while another thread is in sections of both kinds.
@@ -182,4 +183,40 @@ fn a_closure_may_fork() {
             wait_for(child).unwrap();
         }
     }
+}
+
+/// A thread of a bare clone's child reads before the child's first thread has settled.
+fn a_child_that_has_not_settled_keeps_new_sections() {
+    static DOMAIN: Domain = Domain::new();
+    fn keeps<G>(read: fn() -> G, synchronize: fn()) {
+        let [inside, over] = [const { AtomicBool::new(false) }; 2];
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let guard = read();
+                inside.store(true, SeqCst);
+                thread::sleep(std::time::Duration::from_millis(50));
+                over.store(true, SeqCst);
+                drop(guard);
+            });
+            while !inside.load(SeqCst) {
+                thread::yield_now();
+            }
+            synchronize();
+            assert!(over.load(SeqCst), "the section is open");
+        });
+    }
+    let of_threads: fn() = || keeps(rcu::read, rcu::synchronize);
+    let of_a_domain: fn() = || keeps(|| DOMAIN.read(), || DOMAIN.synchronize());
+    beside_a_reader(&DOMAIN, || {
+        for check in [of_threads, of_a_domain] {
+            // SAFETY: like fork, without handlers.
+            let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) } as i32;
+            if pid == 0 {
+                let outcome = std::panic::catch_unwind(check);
+                // SAFETY: ends the child.
+                unsafe { libc::_exit(if outcome.is_ok() { 0 } else { 101 }) };
+            }
+            wait_for(pid).unwrap();
+        }
+    });
 }
