@@ -165,7 +165,9 @@ impl Domain {
         while !self.is_over(period, Some(&mut wait)) {}
     }
 
-    /// Calls `closure` after a grace period of this domain, on the thread of any writer of it; as [`defer`](super::defer).
+    /// Calls `closure` after a grace period of this domain, on the thread of any writer of it; as [`defer`](super::defer). In sections, of
+    /// whichever domain or global, it neither waits nor runs closures, and their ends do not either: another writer or a
+    /// [`barrier`](Self::barrier) does.
     #[doc(alias = "call_srcu")]
     pub fn defer(&self, closure: impl FnOnce() + Send + 'static) {
         self.deferred().defer(closure);
@@ -179,7 +181,7 @@ impl Domain {
     /// Returns when all closures that were deferred here before have run.
     ///
     /// # Panics
-    /// As [`barrier`](super::barrier), in a section of any domain.
+    /// As [`barrier`](super::barrier); in a section of any domain too.
     #[doc(alias = "srcu_barrier")]
     pub fn barrier(&self) {
         self.deferred().barrier();
@@ -213,8 +215,9 @@ impl Periods for &Domain {
         false
     }
 
+    /// Or in a global one, whose end a section of this domain may be waiting for.
     fn is_inside(&self) -> bool {
-        SECTIONS.get() > 0
+        SECTIONS.get() > 0 || record::current().reader.is_inside()
     }
 }
 

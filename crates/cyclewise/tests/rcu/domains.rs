@@ -15,6 +15,7 @@ pub(crate) const CHECKS: &[Check] = checks![
     a_guard_of_another_domain_is_refused,
     a_domain_that_is_dropped_runs_its_closures,
     what_waits_for_itself_panics,
+    in_a_global_section_nothing_waits_for_a_domain,
 ];
 
 fn a_section_holds_up_its_domain_alone() {
@@ -84,4 +85,25 @@ fn what_waits_for_itself_panics() {
         drop(guard);
         waits(&domain);
     }
+}
+
+/// The reader of the domain ends after the writer's section: if one waited for the other, neither would end.
+fn in_a_global_section_nothing_waits_for_a_domain() {
+    static DOMAIN: Domain = Domain::new();
+    let (begun, has_begun) = channel();
+    let (over, is_over) = channel();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let _guard = DOMAIN.read();
+            begun.send(()).unwrap();
+            is_over.recv().unwrap();
+        });
+        has_begun.recv().unwrap();
+        let guard = rcu::read();
+        (0..10_000).for_each(|_| DOMAIN.defer(|| ()));
+        drop(guard);
+        over.send(()).unwrap();
+    });
+    DOMAIN.barrier();
+    assert_eq!(DOMAIN.pending(), 0);
 }
