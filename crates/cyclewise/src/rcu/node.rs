@@ -77,15 +77,11 @@ pub(super) fn reversed(mut newest: *mut Node) -> *mut Node {
     oldest
 }
 
-/// The last node of a list that is not empty.
-pub(super) fn last(first: *mut Node) -> *mut Node {
-    let mut at = first;
-    loop {
-        // SAFETY: a node of the caller's list.
-        let next = unsafe { (*at).next };
-        if next.is_null() {
-            return at;
-        }
-        at = next;
-    }
+/// How many nodes a list has.
+pub(super) fn count(first: *mut Node) -> usize {
+    // SAFETY: null, or a node of the caller's list.
+    let next = |node: *mut Node| unsafe { node.as_ref() }.map(|node| node.next);
+    core::iter::successors(Some(first), |&node| next(node))
+        .filter(|node| !node.is_null())
+        .count()
 }

@@ -7,7 +7,8 @@
 //! # Invariants
 //! 1. The lists are changed by single atomic operations, so a child of fork has each closure once, or not at all: those of a batch that another
 //!    thread was about to run are the parent's alone.
-//! 2. `busy` holds the generation of the process whose thread runs a batch. In a child of fork an older one is nobody's.
+//! 2. `busy` holds the generation of the process whose thread runs a batch. In a child of fork an older one is nobody's: whoever takes it
+//!    counts again what waits.
 //! 3. Nothing is run or waited for inside a section, nor inside a closure: a thread would wait for itself.
 //!
 //! # Safety
@@ -22,7 +23,7 @@ use crate::sys::{fork_generation, thread};
 use core::cell::Cell;
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicPtr, AtomicUsize};
+use core::sync::atomic::{AtomicIsize, AtomicPtr};
 use std::thread_local;
 
 /// Closures in a batch, at least: one barrier of the kernel for as many.
@@ -52,10 +53,15 @@ pub(super) trait Periods {
 pub(super) struct Queue {
     fresh: AtomicPtr<Node>,
     waiting: AtomicPtr<Node>,
+    /// Of the waiting batch, or [`NOT_BEGUN`].
     period: AtomicU64,
     busy: AtomicU64,
-    pending: AtomicUsize,
+    /// Below 0 where another thread has run what its owner has not counted yet.
+    pending: AtomicIsize,
 }
+
+/// There is no batch, or no heavy fence was made for it yet.
+const NOT_BEGUN: u64 = 0;
 
 /// A queue and its periods.
 #[derive(Clone, Copy)]
@@ -69,36 +75,46 @@ impl Queue {
         Self {
             fresh: AtomicPtr::new(null_mut()),
             waiting: AtomicPtr::new(null_mut()),
-            period: AtomicU64::new(0),
+            period: AtomicU64::new(NOT_BEGUN),
             busy: AtomicU64::new(0),
-            pending: AtomicUsize::new(0),
+            pending: AtomicIsize::new(0),
         }
     }
 
     /// How many closures wait.
     pub(super) fn pending(&self) -> usize {
-        self.pending.load(Relaxed)
+        usize::try_from(self.pending.load(Relaxed)).unwrap_or(0)
     }
 
-    /// Appends a closure, or several; returns how many wait now.
-    fn push(&self, first: *mut Node, last: *mut Node, count: usize) -> usize {
+    /// Appends a closure; returns how many wait now.
+    fn push(&self, node: *mut Node) -> usize {
         let mut head = self.fresh.load(Relaxed);
         loop {
             // SAFETY: the caller's node, which nobody else has yet.
-            unsafe { (*last).next = head };
-            // Release: pairs with the Acquire of `take_fresh`.
-            match self.fresh.compare_exchange(head, first, Release, Relaxed) {
-                Ok(_) => return self.pending.fetch_add(count, Relaxed) + count,
+            unsafe { (*node).next = head };
+            // Release: pairs with the Acquire of `advance`.
+            match self.fresh.compare_exchange(head, node, Release, Relaxed) {
+                Ok(_) => break,
                 Err(now) => head = now,
             }
         }
+        let now = self.pending.fetch_add(1, Relaxed) + 1;
+        usize::try_from(now).unwrap_or(0)
+    }
+
+    /// Counts what waits, of a queue whose work is the caller's, so that no other thread takes nodes out of its lists. Closures that others
+    /// append meanwhile may be counted twice or not at all.
+    #[cold]
+    fn count_again(&self) {
+        // Acquire: pairs with the Release in `push`.
+        let count = [&self.waiting, &self.fresh].map(|list| node::count(list.load(Acquire)));
+        self.pending.store((count[0] + count[1]).cast_signed(), Relaxed);
     }
 
     /// Runs what is left, of a queue that nobody else uses and whose sections have ended.
     pub(super) fn run_all(&mut self) {
         for list in [&mut self.waiting, &mut self.fresh] {
-            self.pending
-                .fetch_sub(run(core::mem::replace(list.get_mut(), null_mut())), Relaxed);
+            run(core::mem::replace(list.get_mut(), null_mut()));
         }
     }
 }
@@ -107,7 +123,7 @@ impl<P: Periods> Deferred<'_, P> {
     /// Appends a closure, and helps where a batch is complete.
     pub(super) fn defer(&self, closure: impl FnOnce() + Send + 'static) {
         let node = node::boxed(closure);
-        let pending = self.queue.push(node, node, 1);
+        let pending = self.queue.push(node);
         if pending.is_multiple_of(BATCH) || pending > LIMIT {
             self.help();
         }
@@ -144,7 +160,7 @@ impl<P: Periods> Deferred<'_, P> {
         let here = std::sync::Arc::clone(&done);
         // Release: pairs with the Acquire below; batches and their closures run in order.
         let node = node::boxed(move || here.store(1, Release));
-        self.queue.push(node, node, 1);
+        self.queue.push(node);
         let mut wait = Wait::new();
         while done.load(Acquire) == 0 {
             if let Err(refusal) = self.advance(Some(&mut wait)) {
@@ -164,39 +180,40 @@ impl<P: Periods> Deferred<'_, P> {
             return Ok(());
         };
         let queue = self.queue;
+        if busy.is_inherited {
+            queue.count_again();
+        }
         // Relaxed, here and below: `busy` orders them.
-        if !queue.waiting.load(Relaxed).is_null() {
-            if !self.periods.is_over(queue.period.load(Relaxed), wait.take()) {
+        let period = queue.period.load(Relaxed);
+        if period != NOT_BEGUN {
+            if !self.periods.is_over(period, wait.as_deref_mut()) {
                 return Ok(());
             }
-            let ready = queue.waiting.swap(null_mut(), Relaxed);
-            queue.pending.fetch_sub(run(ready), Relaxed);
+            // A period of its own for what the next batch waits for.
+            if let Some(wait) = wait {
+                *wait = Wait::new();
+            }
+            queue.period.store(NOT_BEGUN, Relaxed);
+            let ran = run(queue.waiting.swap(null_mut(), Relaxed));
             if !busy.is_held() {
                 return Ok(());
             }
+            queue.pending.fetch_sub(ran, Relaxed);
         }
-        // Acquire: pairs with the Release in `push`.
-        let fresh = queue.fresh.swap(null_mut(), Acquire);
-        if fresh.is_null() {
-            return Ok(());
+        if queue.waiting.load(Relaxed).is_null() {
+            // Acquire: pairs with the Release in `push`.
+            queue.waiting.store(queue.fresh.swap(null_mut(), Acquire), Relaxed);
         }
-        match self.periods.begin() {
-            Ok(period) => {
-                queue.period.store(period, Relaxed);
-                queue.waiting.store(fresh, Relaxed);
-                Ok(())
-            }
-            Err(refusal) => {
-                // They are counted already.
-                queue.push(fresh, node::last(fresh), 0);
-                Err(refusal)
-            }
+        if !queue.waiting.load(Relaxed).is_null() {
+            // After an error the batch stays, so that closures remain in order.
+            queue.period.store(self.periods.begin()?, Relaxed);
         }
+        Ok(())
     }
 }
 
 /// Runs a list's closures in the order in which they came; returns how many.
-fn run(newest: *mut Node) -> usize {
+fn run(newest: *mut Node) -> isize {
     let before = IN_CLOSURE.replace(true);
     let mut count = 0;
     let mut next = node::reversed(newest);
@@ -212,6 +229,8 @@ fn run(newest: *mut Node) -> usize {
 struct Busy<'a> {
     word: &'a AtomicU64,
     generation: u64,
+    /// A thread of an ancestor's had it at the fork.
+    is_inherited: bool,
 }
 
 impl<'a> Busy<'a> {
@@ -220,7 +239,11 @@ impl<'a> Busy<'a> {
         let found = word.load(Relaxed);
         // AcqRel: pairs with the Release of the drop.
         let taken = found != me && !IN_CLOSURE.get() && word.compare_exchange(found, me, AcqRel, Relaxed).is_ok();
-        taken.then_some(Self { word, generation: me })
+        taken.then_some(Self {
+            word,
+            generation: me,
+            is_inherited: found != 0,
+        })
     }
 
     fn is_held(&self) -> bool {

@@ -16,6 +16,7 @@ pub(crate) const CHECKS: &[Check] = checks![
     a_child_without_handlers_settles,
     children_of_children_have_one_reader,
     a_closure_may_fork,
+    a_child_counts_what_waits_there,
     a_child_that_has_not_settled_keeps_new_sections,
 ];
 
@@ -183,6 +184,40 @@ fn a_closure_may_fork() {
             wait_for(child).unwrap();
         }
     }
+}
+
+/// Another thread was running more closures than may wait. They are the parent's.
+fn a_child_counts_what_waits_there() {
+    static INSIDE: AtomicBool = AtomicBool::new(false);
+    static OVER: AtomicBool = AtomicBool::new(false);
+    let writer = thread::spawn(|| {
+        let guard = rcu::read();
+        rcu::defer(|| {
+            INSIDE.store(true, SeqCst);
+            while !OVER.load(SeqCst) {
+                thread::yield_now();
+            }
+        });
+        (0..10_000).for_each(|_| rcu::defer(|| ()));
+        drop(guard);
+    });
+    while !INSIDE.load(SeqCst) {
+        thread::yield_now();
+    }
+    in_child(|| {
+        for _ in 0..1000 {
+            rcu::defer(|| {
+                RAN.fetch_add(1, SeqCst);
+            });
+        }
+        rcu::barrier();
+        assert_eq!((RAN.load(SeqCst), rcu::pending()), (1000, 0));
+    })
+    .unwrap();
+    OVER.store(true, SeqCst);
+    writer.join().unwrap();
+    rcu::barrier();
+    assert_eq!(rcu::pending(), 0);
 }
 
 /// A thread of a bare clone's child reads before the child's first thread has settled.

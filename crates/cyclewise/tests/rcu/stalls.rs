@@ -3,14 +3,16 @@
 use crate::common::harness::{Check, checks};
 use cyclewise::rcu::{self, Domain, Stall, set_stall_hook};
 use std::sync::atomic::Ordering::SeqCst;
-use std::sync::atomic::{AtomicI32, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64};
+use std::sync::{OnceLock, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub(crate) const CHECKS: &[Check] = checks![
     a_reader_that_stalls_is_named,
     a_sleeper_in_a_domain_is_named,
     without_a_stall_nobody_is_named,
+    the_next_reader_is_not_told_of_the_last_ones_time,
 ];
 
 static THREAD: AtomicI32 = AtomicI32::new(0);
@@ -57,4 +59,45 @@ fn without_a_stall_nobody_is_named() {
         rcu::synchronize();
     }
     assert_eq!(CALLS.load(SeqCst), 0);
+}
+
+/// A barrier waits for one reader in a grace period, and for another in the next.
+fn the_next_reader_is_not_told_of_the_last_ones_time() {
+    static BEGUN: OnceLock<Instant> = OnceLock::new();
+    static IS_TOO_LONG: AtomicBool = AtomicBool::new(false);
+    fn hook(stall: &Stall) {
+        if stall.thread == THREAD.load(SeqCst) && stall.waited > BEGUN.get().unwrap().elapsed() {
+            IS_TOO_LONG.store(true, SeqCst);
+        }
+        CALLS.fetch_add(1, SeqCst);
+    }
+    let wait_for = |calls| {
+        while CALLS.load(SeqCst) < calls {
+            thread::sleep(Duration::from_millis(1));
+        }
+    };
+    set_stall_hook(Some(hook), BOUND);
+    let first = rcu::read();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            // A batch, so that the barrier's own closure is in the next.
+            (0..64).for_each(|_| rcu::defer(|| ()));
+            rcu::barrier();
+        });
+        wait_for(3);
+        let (begun, has_begun) = mpsc::channel();
+        let (over, is_over) = mpsc::channel::<()>();
+        scope.spawn(move || {
+            THREAD.store(my_id(), SeqCst);
+            BEGUN.set(Instant::now()).unwrap();
+            let _second = rcu::read();
+            begun.send(()).unwrap();
+            is_over.recv().unwrap_err();
+        });
+        has_begun.recv().unwrap();
+        drop(first);
+        wait_for(CALLS.load(SeqCst) + 3);
+        drop(over);
+    });
+    assert!(!IS_TOO_LONG.load(SeqCst));
 }

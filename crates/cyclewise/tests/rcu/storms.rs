@@ -22,7 +22,11 @@ pub(crate) const CHECKS: &[Check] = checks![
     twin_a_writer_without_a_barrier_is_caught,
 ];
 
-pub(crate) const SANDBOXED: &[Check] = checks![without_membarrier_it_holds, with_a_faked_membarrier_it_holds];
+pub(crate) const SANDBOXED: &[Check] = checks![
+    without_membarrier_it_holds,
+    with_a_faked_membarrier_it_holds,
+    closures_stay_in_order_beside_a_thread_that_is_refused,
+];
 
 const ALIVE: u64 = 0x600d_600d;
 const POISON: u64 = 0xdead_dead;
@@ -299,4 +303,40 @@ fn with_a_faked_membarrier_it_holds() {
     refuse(libc::SYS_membarrier, &[], 0);
     nobody_reads_what_was_freed();
     assert!(!cyclewise::fence::is_asymmetric());
+}
+
+/// A thread whose filter came later takes batches, and can begin no grace period for them.
+fn closures_stay_in_order_beside_a_thread_that_is_refused() {
+    if !fence::is_asymmetric() {
+        println!("skipped: no membarrier(2) here");
+        return;
+    }
+    static ORDER: std::sync::Mutex<Vec<u64>> = std::sync::Mutex::new(Vec::new());
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            refuse(libc::SYS_membarrier, &[], libc::EPERM);
+            while !over.load(Relaxed) {
+                match rcu::pending() {
+                    ..1000 => rcu::defer(|| ()),
+                    _ => thread::yield_now(),
+                }
+            }
+        });
+        let begin = Instant::now();
+        let mut count = 0;
+        while begin.elapsed() < time() {
+            for n in count..count + 100 {
+                rcu::defer(move || ORDER.lock().unwrap().push(n));
+            }
+            count += 100;
+            rcu::barrier();
+            let order = ORDER.lock().unwrap();
+            if !order.iter().copied().eq(0..count) {
+                break;
+            }
+        }
+        over.store(true, SeqCst);
+        assert!(count > 0 && ORDER.lock().unwrap().iter().copied().eq(0..count));
+    });
 }
