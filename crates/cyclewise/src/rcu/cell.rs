@@ -1,7 +1,7 @@
 //! A pointer that readers load and writers replace.
 //!
 //! # Safety
-//! 1. The address is what `into_raw` returned. Who takes it out by an exchange owns the value, and drops it after a grace period.
+//! 1. The address is what `into_raw` returned. Whoever takes it out by an exchange owns the value, and drops it after a grace period.
 //! 2. Sections that load the value borrow the cell, so none is open where the cell is owned or borrowed mutably.
 #![expect(unsafe_code, reason = "a value by its address, in a section that keeps it")]
 
@@ -14,7 +14,7 @@ use core::sync::atomic::AtomicPtr;
 use core::sync::atomic::Ordering::{AcqRel, Acquire};
 use std::boxed::Box;
 
-/// What an [`Rcu`] owns its value by: `Box`, or `refs::Arc`.
+/// How an [`Rcu`] owns its value: by a `Box` or a `refs::Arc`.
 pub trait Pointer<T>: sealed::Sealed + Send + 'static {
     #[doc(hidden)]
     fn into_raw(self) -> *mut T;

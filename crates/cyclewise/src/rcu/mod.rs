@@ -28,7 +28,8 @@
 //! - **Forgotten guards** keep their section open for ever, also after their thread has ended: a reference from it may be anywhere. No
 //!   memory is freed any more, and a writer that reaches the limit stays there. The [stall hook](set_stall_hook) names the thread.
 //! - **Signal handlers** may read, on a thread that has read before or called [`register`]. They drop each guard before they return, and do not
-//!   defer, synchronize or update.
+//!   defer, synchronize or update, nor read in a [`Domain`], which may allocate. Reading may allocate too while the thread's thread-local
+//!   destructors run: a thread whose handlers read blocks their signals before it ends.
 //! - **fork**: a child has one reader, the thread that forked, with its open sections. References under other threads' guards must not be used
 //!   there. Closures that wait are run in both processes, but for those that another thread was about to run.
 //! - **Panics** of a closure or of a value's destructor end with it, after the panic hook; the rest of its batch is run.

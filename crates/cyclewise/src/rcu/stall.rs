@@ -1,4 +1,4 @@
-//! Readers that hold a grace period up for long, and who is told.
+//! Readers that hold up a grace period for long, and the hook that is told of them.
 //!
 //! # Safety
 //! 1. The word is null or a `fn(&Stall)`.
@@ -26,11 +26,15 @@ static HOOK: AtomicPtr<()> = AtomicPtr::new(core::ptr::null_mut());
 static BOUND_NS: AtomicU64 = AtomicU64::new(DEFAULT_BOUND_NS);
 
 /// Has `hook` called for each reader that holds a grace period up for longer than `bound`, and again each time it has lasted as long
-/// again. The thread that waits calls it. `None` calls nothing, as at first; then the bound has no effect.
+/// again. The thread that waits calls it, so it must not wait for a grace period itself. Its library stays mapped from now on. `None` calls
+/// nothing, as at first; then the bound has no effect.
 pub fn set_stall_hook(hook: Option<fn(&Stall)>, bound: Duration) {
     let bound_ns = u64::try_from(bound.as_nanos()).unwrap_or(u64::MAX);
     BOUND_NS.store(bound_ns.max(1), Relaxed);
     let hook = hook.map_or(core::ptr::null_mut(), |hook| hook as *mut ());
+    if !hook.is_null() {
+        super::node::keep_loaded(hook);
+    }
     HOOK.store(hook, Relaxed);
 }
 
