@@ -32,6 +32,11 @@ pub struct Range {
     pub upper: f64,
 }
 
+/// The sum of counts, as far as it is below 2^64.
+fn total(counts: &[u64]) -> u64 {
+    counts.iter().fold(0, |sum, &count| sum.saturating_add(count))
+}
+
 impl Bucket {
     /// The middle of its bounds: at most 1.6 % from each value in it.
     #[must_use]
@@ -65,23 +70,24 @@ impl Snapshot {
         }
     }
 
-    /// Adds the counts of another histogram.
+    /// Adds the counts of another histogram. Counts stop at `u64::MAX`, here and in sums of them.
     pub fn merge(&mut self, other: &Self) {
-        self.add(|n| other.0[n]);
+        for (sum, &count) in self.0.iter_mut().zip(&other.0) {
+            *sum = sum.saturating_add(count);
+        }
     }
 
-    /// What was counted since an earlier snapshot of the same histogram.
+    /// What was counted since an earlier snapshot of the same histogram. Where the other has more, it is 0.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
-        let mut since = self.clone();
-        since.add(|n| earlier.0[n].wrapping_neg());
-        since
+        let counts = self.0.iter().zip(&earlier.0);
+        Self(counts.map(|(now, before)| now.saturating_sub(*before)).collect())
     }
 
     /// How many values were recorded.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.0.iter().sum()
+        total(&self.0)
     }
 
     /// How many of them were 2^-32 or less: zero and negative ones too.
@@ -116,7 +122,7 @@ impl Snapshot {
         // The first value that has as many at or below it, counted from 1.
         let rank = (place as u64)
             .saturating_add(u64::from((place as u64 as f64) < place))
-            .max(1);
+            .clamp(1, count.max(1));
         let below = Bucket {
             lower: f64::NEG_INFINITY,
             upper: cells::bound(0),
@@ -130,7 +136,7 @@ impl Snapshot {
         let mut seen: u64 = 0;
         let mut buckets = iter::once(below).chain(self.buckets()).chain([above]);
         let found = buckets.find(|bucket| {
-            seen += bucket.count;
+            seen = seen.saturating_add(bucket.count);
             seen >= rank
         });
         found.map(|Bucket { lower, upper, .. }| Range { lower, upper })
@@ -158,7 +164,7 @@ impl Snapshot {
         for (cell, &count) in self.0[..CELLS].iter().enumerate().filter(|&(_, &count)| count != 0) {
             let index = cells::exponential_index(cell, scale.min(cells::FINEST));
             match buckets.last_mut() {
-                Some((last, sum)) if *last == index => *sum += count,
+                Some((last, sum)) if *last == index => *sum = sum.saturating_add(count),
                 _ => buckets.push((index, count)),
             }
         }
@@ -167,7 +173,7 @@ impl Snapshot {
 
     /// How many values are at most 2^`exponent`: exact, for exponents from -32 to 64.
     pub(super) fn up_to(&self, exponent: i32) -> u64 {
-        self.below() + self.0[..cells::below(exponent)].iter().sum::<u64>()
+        self.below().saturating_add(total(&self.0[..cells::below(exponent)]))
     }
 
     /// The text of a histogram in OpenMetrics, whose `le` are the powers of two with these exponents, from -32 to 64: the same series at each

@@ -91,6 +91,25 @@ fn snapshots_merge_and_differ() {
     assert_eq!(both, histogram.snapshot());
 }
 
+/// Snapshots that are merged again and again. From 2^53 on a count is no number of double precision.
+#[test]
+fn counts_that_are_too_many_stay_the_most_there_can_be() {
+    let mut taken = of([0.0, 1.5, 1.75, 1e20]);
+    let few = taken.clone();
+    for doublings in 1..=62 {
+        taken.merge(&taken.clone());
+        assert_eq!(taken.quantile(0.5).unwrap().upper, 1.5, "{doublings}");
+        let mut more = taken.clone();
+        more.merge(&of([1e20; 3]));
+        assert_eq!(more.quantile(1.0).unwrap().upper, f64::INFINITY, "{doublings}");
+    }
+    (0..9).for_each(|_| taken.merge(&taken.clone()));
+    assert_eq!((taken.count(), taken.below()), (u64::MAX, u64::MAX));
+    assert_eq!(taken.exponential(0), [(0, u64::MAX)]);
+    assert_eq!((taken.up_to(0), taken.up_to(1)), (u64::MAX, u64::MAX));
+    assert_eq!(few.since(&taken).count(), 0);
+}
+
 #[test]
 fn exponential_buckets_have_the_indices_of_opentelemetry() {
     // 1 is in the bucket that ends there; 2^(1/8) is 1.09.
