@@ -13,8 +13,6 @@ use std::io;
 /// ENOMEM, ENOSPC, EFBIG: the same on x86-64 and AArch64, as are all below.
 pub const EFBIG: i32 = 27;
 const EINVAL: i32 = 22;
-/// Too many levels of links, and of interpreters.
-pub const ELOOP: i32 = 40;
 const O_RDWR: c_int = 2;
 const O_CREAT: c_int = 0o100;
 const O_EXCL: c_int = 0o200;
@@ -69,7 +67,6 @@ unsafe extern "C" {
     fn munmap(address: *mut c_void, len: usize) -> c_int;
     fn getrlimit(resource: c_int, limit: *mut RLimit) -> c_int;
     fn gettid() -> c_int;
-    fn getppid() -> c_int;
     fn geteuid() -> u32;
     fn fcntl(fd: c_int, command: c_int, ...) -> c_int;
     fn lseek(fd: c_int, offset: i64, whence: c_int) -> i64;
@@ -180,12 +177,6 @@ pub unsafe fn unmap(mapping: *mut u8, len: usize) {
 pub fn thread_number() -> u32 {
     // SAFETY: takes nothing.
     unsafe { gettid() }.cast_unsigned()
-}
-
-/// The number of this process's parent.
-pub fn parent_process() -> u32 {
-    // SAFETY: takes nothing.
-    unsafe { getppid() }.cast_unsigned()
 }
 
 /// The calling thread's name.

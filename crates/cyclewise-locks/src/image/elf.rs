@@ -7,6 +7,7 @@ use object::elf::{self, FileHeader64, SectionHeader64};
 use object::read::elf::{Dyn, FileHeader, ProgramHeader, SectionHeader, SectionTable, Sym};
 use object::read::{CompressedData, CompressionFormat};
 use object::{Endianness, ReadRef};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What a compressed byte comes to at most: 1032 in zlib's format (RFC 1951: a match of 258 bytes in two bits), and a block of 128 KiB
@@ -121,9 +122,11 @@ impl<'a> Elf<'a> {
             .filter(|s| s.sh_type(self.endian) != elf::SHT_NOBITS)
     }
 
-    /// A section's address.
-    pub(super) fn section_address(&self, name: &[u8]) -> Option<u64> {
-        self.section(name).map(|s| s.sh_addr(self.endian))
+    /// A section's addresses.
+    pub(super) fn section_range(&self, name: &[u8]) -> Option<Range<u64>> {
+        let section = self.section(name)?;
+        let start = section.sh_addr(self.endian);
+        Some(start..start.checked_add(section.sh_size(self.endian))?)
     }
 
     /// A section's bytes, decompressed; none where it is missing, an error where it is too large or broken.

@@ -24,9 +24,11 @@ use reader::Reader;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs::File;
+use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 use symbols::Symbols;
 
 pub use frame::Frame;
@@ -88,8 +90,8 @@ impl Image {
         let mut missing = Vec::new();
         let mut symbols = elf.symbols();
         // A Go program that was stripped has no symbols, or only those of the C libraries that it uses.
-        if let Ok(Some(table)) = elf.bytes(b".gopclntab")
-            && let Some(functions) = pclntab::functions(&table, elf.section_address(b".text"))
+        let section = |name: &str| elf.bytes(name.as_bytes()).ok().flatten();
+        if let Some(functions) = pclntab::functions(&section, elf.section_range(b".text").as_ref())
             && functions.len() > symbols.len()
         {
             symbols = functions;
@@ -223,6 +225,12 @@ impl Image {
         pages.insert(number, page.clone());
         Some(page)
     }
+}
+
+/// Where the functions of a Go program are, by the table that its runtime has: `bytes` gives a section by its name, and `text` is where the
+/// section `.text` is.
+pub fn go_functions(bytes: &dyn Fn(&str) -> Option<Arc<[u8]>>, text: Option<&Range<u64>>) -> Vec<Range<u64>> {
+    pclntab::functions(bytes, text).map_or_else(Vec::new, |functions| functions.ranges().collect())
 }
 
 /// Reads DWARF of a file, and its symbols where there are none yet.

@@ -132,6 +132,13 @@ impl Symbols {
             .any(|entry| name_of(&self.names, entry) == name.as_bytes())
     }
 
+    /// Where each is.
+    pub(super) fn ranges(&self) -> impl Iterator<Item = Range<u64>> + '_ {
+        self.entries
+            .iter()
+            .map(|e| e.address..e.address.saturating_add(e.size))
+    }
+
     fn entry(&self, address: u64) -> Option<(&Entry, u64)> {
         let after = self.entries.partition_point(|e| e.address <= address);
         (after.saturating_sub(NESTED)..after).rev().find_map(|n| {

@@ -7,9 +7,8 @@
 //! XCHG locks without a prefix and stays, as do sites that are not proven and fences; the table says how many there are of each.
 //! Code that a program makes while it runs (V8's, for one) is in no file.
 //!
-//! `site` says what an instruction is, `ranges` and `gopclntab` where functions are, `proof` which sites are proven, and `image` writes the copy.
+//! `site` says what an instruction is, `ranges` where functions are, `proof` which sites are proven, and `image` writes the copy.
 
-mod gopclntab;
 mod image;
 mod proof;
 mod ranges;

@@ -1,6 +1,6 @@
 //! Where a file says that its functions are: unwind tables, symbols with a size, and Go's own table.
 
-use super::gopclntab;
+use cyclewise_locks::image::go_functions;
 use gimli::{BaseAddresses, CieOrFde, EhFrame, LittleEndian, UnwindSection};
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ pub(super) fn of(file: &object::File<'_>) -> Ranges {
     let mut ranges = Ranges::new();
     add_unwind_entries(file, &mut ranges);
     add_symbols(file, &mut ranges);
-    ranges.extend(gopclntab::functions(file));
+    add_go(file, &mut ranges);
     ranges.retain(|(start, end)| start < end);
     ranges
 }
@@ -25,6 +25,14 @@ fn add_symbols(file: &object::File<'_>, ranges: &mut Ranges) {
     let functions = symbols.filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.is_definition());
     ranges
         .extend(functions.filter_map(|symbol| Some((symbol.address(), symbol.address().checked_add(symbol.size())?))));
+}
+
+fn add_go(file: &object::File<'_>, ranges: &mut Ranges) {
+    let bytes = |name: &str| Some(file.section_by_name(name)?.data().ok()?.into());
+    let text = file.section_by_name(".text");
+    let text = text.map(|section| section.address()..section.address().saturating_add(section.size()));
+    let functions = go_functions(&bytes, text.as_ref()).into_iter();
+    ranges.extend(functions.map(|function| (function.start, function.end)));
 }
 
 fn add_unwind_entries(file: &object::File<'_>, ranges: &mut Ranges) {

@@ -169,15 +169,31 @@ fn go_table(functions: &[(u32, &str)], end: u32, text: u64) -> Vec<u8> {
 #[test]
 fn functions_of_a_stripped_go_program_are_in_its_own_table() {
     let table = go_table(&[(0, "runtime.text"), (0x20, "main.(*T).work")], 0x80, CODE);
-    let symbols = pclntab::functions(&table, None).unwrap();
+    let symbols = pclntab::read(&table, || None).unwrap();
     let name = |a| symbols.find(a).map(|f| f.name);
     assert_eq!(name(CODE + 0x1f).as_deref(), Some("runtime.text"));
     assert_eq!(name(CODE + 0x20).as_deref(), Some("main.(*T).work"));
     assert_eq!(name(CODE + 0x80), None);
-    // Later versions leave the start of the code out of the table.
+}
+
+#[test]
+fn where_gos_code_starts_is_in_the_modules_data_if_not_in_the_table() {
     let table = go_table(&[(0, "runtime.text")], 0x80, 0);
-    assert!(pclntab::functions(&table, None).is_none());
-    assert!(pclntab::functions(&table, Some(CODE)).unwrap().find(CODE).is_some());
+    assert!(pclntab::read(&table, || None).is_none());
+    let start = |table_name: &'static str, said: u64| {
+        let mut module = vec![0; 22 * 8];
+        module.extend_from_slice(&said.to_le_bytes());
+        let table = Section::new(table_name, PROGBITS, table.clone());
+        let bytes = elf(0x200, &[code(), table, Section::new(".go.module", PROGBITS, module)]);
+        let (_folder, path) = write(&bytes);
+        open(&path, SMALL).unwrap().function(CODE + 0x100).map(|f| f.start)
+    };
+    // Functions of C are before it.
+    assert_eq!(start(".gopclntab", CODE + 0xc0), Some(CODE + 0xc0));
+    assert_eq!(start(".data.rel.ro.gopclntab", CODE + 0xc0), Some(CODE + 0xc0));
+    // Where that is no address in the code, it is taken to start with its section.
+    assert_eq!(start(".gopclntab", 0), None);
+    assert_eq!(start(".gopclntab", CODE + 0x1000), None);
 }
 
 proptest! {
@@ -187,7 +203,7 @@ proptest! {
         let at = at % table.len();
         table[at] = value;
         table.truncate(table.len().min(end.max(at + 1)));
-        if let Some(symbols) = pclntab::functions(&table, None) {
+        if let Some(symbols) = pclntab::read(&table, || None) {
             symbols.find(CODE);
         }
     }
