@@ -12,6 +12,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
+use tempfile::TempDir;
 
 /// The emulator of this machine's programs; `None`, with the reason printed, where a test has to be skipped.
 pub fn emulator() -> Option<Emulator> {
@@ -59,6 +60,14 @@ pub fn compile(folder: &Path, source: &str, options: &[&str]) -> Option<PathBuf>
             None
         }
     }
+}
+
+/// A program that is compiled in a folder of its own, and the emulator that counts it.
+pub fn compiled(source: &str, options: &[&str]) -> Option<(Emulator, TempDir, PathBuf)> {
+    let emulator = emulator()?;
+    let folder = tempfile::tempdir().unwrap();
+    let program = compile(folder.path(), source, options)?;
+    Some((emulator, folder, program))
 }
 
 /// Counts a program whose output is captured.

@@ -1,7 +1,7 @@
 //! Counts by the emulator are those of programs that count themselves.
 
 use crate::common::long::short_or_long;
-use crate::common::{compare, compile, count, count_with, emulator, sites_at, symbols};
+use crate::common::{compare, compile, compiled, count, count_with, sites_at, symbols};
 use cyclewise_locks::class::known::Table;
 use cyclewise_locks::counts::Site;
 use cyclewise_locks::emulator::Settings;
@@ -11,9 +11,7 @@ use std::process::Command;
 
 #[test]
 fn every_form_by_one_two_and_eight_threads() {
-    let Some(emulator) = emulator() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let Some(program) = compile(folder.path(), "counter.c", &[]) else {
+    let Some((emulator, _folder, program)) = compiled("counter.c", &[]) else {
         return;
     };
     let symbols = symbols(&program);
@@ -30,9 +28,7 @@ fn every_form_by_one_two_and_eight_threads() {
 
 #[test]
 fn a_plugin_that_misses_a_form_is_caught() {
-    let Some(emulator) = emulator() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let Some(program) = compile(folder.path(), "counter.c", &[]) else {
+    let Some((emulator, _folder, program)) = compiled("counter.c", &[]) else {
         return;
     };
     let symbols = symbols(&program);
@@ -61,7 +57,6 @@ fn a_plugin_that_misses_a_form_is_caught() {
 
 #[test]
 fn static_and_stripped_programs() {
-    let Some(emulator) = emulator() else { return };
     let ways: &[&[&str]] = short_or_long(
         &[&["-static", "-s"], &["-static-pie"], &["-no-pie"]],
         &[
@@ -73,8 +68,7 @@ fn static_and_stripped_programs() {
         ],
     );
     for options in ways {
-        let folder = tempfile::tempdir().unwrap();
-        let Some(program) = compile(folder.path(), "counter.c", options) else {
+        let Some((emulator, _folder, program)) = compiled("counter.c", options) else {
             return;
         };
         // Stripping moves nothing that is loaded.
@@ -88,10 +82,8 @@ fn static_and_stripped_programs() {
 
 #[test]
 fn instructions_of_an_assembly_program() {
-    let Some(emulator) = emulator() else { return };
-    let folder = tempfile::tempdir().unwrap();
     let options = ["-nostdlib", "-static", "-no-pie"];
-    let Some(program) = compile(folder.path(), "instructions.S", &options) else {
+    let Some((emulator, _folder, program)) = compiled("instructions.S", &options) else {
         return;
     };
     let symbols = symbols(&program);
@@ -116,9 +108,7 @@ fn instructions_of_an_assembly_program() {
 
 #[test]
 fn rust_threads() {
-    let Some(emulator) = emulator() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let Some(program) = compile(folder.path(), "threads.rs", &[]) else {
+    let Some((emulator, _folder, program)) = compiled("threads.rs", &[]) else {
         return;
     };
     let (printed, counts) = count(&emulator, &program, &["4", "2000"]);
@@ -137,9 +127,7 @@ fn rust_threads() {
 
 #[test]
 fn generated_code_that_is_rewritten() {
-    let Some(emulator) = emulator() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let Some(program) = compile(folder.path(), "generated.c", &[]) else {
+    let Some((emulator, _folder, program)) = compiled("generated.c", &[]) else {
         return;
     };
     let (printed, counts) = count(&emulator, &program, &["700", "300"]);
@@ -175,9 +163,7 @@ fn generated_code_that_is_rewritten() {
 
 #[test]
 fn many_threads_that_end() {
-    let Some(emulator) = emulator() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let Some(program) = compile(folder.path(), "many_threads.c", &[]) else {
+    let Some((emulator, _folder, program)) = compiled("many_threads.c", &[]) else {
         return;
     };
     let threads: usize = short_or_long(300, 3000);
@@ -203,9 +189,7 @@ fn many_threads_that_end() {
 
 #[test]
 fn threads_that_overlap_have_numbers_that_grow() {
-    let Some(emulator) = emulator() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let Some(program) = compile(folder.path(), "many_threads.c", &[]) else {
+    let Some((emulator, _folder, program)) = compiled("many_threads.c", &[]) else {
         return;
     };
     // More than the plugin finds by their numbers.
@@ -220,9 +204,7 @@ fn threads_that_overlap_have_numbers_that_grow() {
 
 #[test]
 fn the_same_counts_through_a_cargo_runner() {
-    let Some(emulator) = emulator() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let Some(program) = compile(folder.path(), "counter.c", &[]) else {
+    let Some((emulator, _folder, program)) = compiled("counter.c", &[]) else {
         return;
     };
     let run = cyclewise_locks::emulator::prepare_folder(&emulator, &Settings::default()).unwrap();
@@ -247,9 +229,7 @@ fn the_same_counts_through_a_cargo_runner() {
 
 #[test]
 fn a_site_that_faults_is_counted_when_it_succeeds() {
-    let Some(emulator) = emulator() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let Some(program) = compile(folder.path(), "faults.c", &[]) else {
+    let Some((emulator, _folder, program)) = compiled("faults.c", &[]) else {
         return;
     };
     let symbols = symbols(&program);

@@ -2,7 +2,7 @@
 
 use crate::common::long::short_or_long;
 use crate::common::signals::with_default_signals;
-use crate::common::{compile, count_with, emulator, symbols, total};
+use crate::common::{compile, compiled, count_with, symbols, total};
 use cyclewise_locks::counts::{Arch, Counts};
 use cyclewise_locks::emulator::{Emulator, Launch, Ran, Settings, check_program, find, run};
 use cyclewise_locks::error::Status;
@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 /// Set in a process that the tests start to call [`run`]: the program and its arguments, a line each.
@@ -67,11 +67,6 @@ fn output(mut command: Command) -> Result<(i32, Counts), String> {
     result(&String::from_utf8_lossy(&output.stdout))
 }
 
-/// The program of the process tests.
-fn processes(folder: &Path) -> Option<(Emulator, PathBuf)> {
-    Some((emulator()?, compile(folder, "processes.c", &[])?))
-}
-
 /// Starts a program that waits for a signal, and reads until it does.
 fn waiting(program: &Path, temporary: &Path, group: bool) -> (Child, BufReader<std::process::ChildStdout>) {
     let mut command = command(&[program.to_str().unwrap(), "wait"]);
@@ -96,8 +91,7 @@ fn send(signal: &str, target: &str) {
 
 #[test]
 fn signals_are_the_programs() {
-    let folder = tempfile::tempdir().unwrap();
-    let Some((_, program)) = processes(folder.path()) else {
+    let Some((_, _folder, program)) = compiled("processes.c", &[]) else {
         return;
     };
     let site = symbols(&program)["site_own"];
@@ -148,8 +142,7 @@ impl Drop for Disk {
 
 #[test]
 fn a_disk_that_is_full() {
-    let folder = tempfile::tempdir().unwrap();
-    let Some((_, program)) = processes(folder.path()) else {
+    let Some((_, _folder, program)) = compiled("processes.c", &[]) else {
         return;
     };
     let mut outcomes = Vec::new();
@@ -187,8 +180,7 @@ fn a_disk_that_is_full() {
 
 #[test]
 fn a_file_that_may_not_grow() {
-    let folder = tempfile::tempdir().unwrap();
-    let Some((emulator, program)) = processes(folder.path()) else {
+    let Some((emulator, folder, program)) = compiled("processes.c", &[]) else {
         return;
     };
     let Some(words) = compile(folder.path(), "million_words.c", &[]) else {
@@ -272,8 +264,7 @@ fn programs_that_cannot_be_counted() {
 
 #[test]
 fn file_capabilities() {
-    let folder = tempfile::tempdir().unwrap();
-    let Some((_, program)) = processes(folder.path()) else {
+    let Some((_, _folder, program)) = compiled("processes.c", &[]) else {
         return;
     };
     let given = Command::new("setcap").arg("cap_net_raw=ep").arg(&program).status();
@@ -290,8 +281,7 @@ fn file_capabilities() {
 
 #[test]
 fn an_emulator_that_does_not_start_the_program() {
-    let folder = tempfile::tempdir().unwrap();
-    let Some((mut emulator, program)) = processes(folder.path()) else {
+    let Some((mut emulator, folder, program)) = compiled("processes.c", &[]) else {
         return;
     };
     let launch = |emulator: &Emulator, program: &Path| Launch {
@@ -320,8 +310,7 @@ fn an_emulator_that_does_not_start_the_program() {
 
 #[test]
 fn a_folder_from_which_nothing_is_loaded() {
-    let folder = tempfile::tempdir().unwrap();
-    let Some((_, program)) = processes(folder.path()) else {
+    let Some((_, _folder, program)) = compiled("processes.c", &[]) else {
         return;
     };
     let Some(disk) = Disk::mounted("size=2m,noexec") else {
@@ -339,8 +328,7 @@ fn a_folder_from_which_nothing_is_loaded() {
 
 #[test]
 fn a_program_that_removes_the_folder() {
-    let folder = tempfile::tempdir().unwrap();
-    let Some((_, program)) = processes(folder.path()) else {
+    let Some((_, _folder, program)) = compiled("processes.c", &[]) else {
         return;
     };
     let temporary = tempfile::tempdir().unwrap();
@@ -363,8 +351,7 @@ fn a_program_that_removes_the_folder() {
 
 #[test]
 fn a_signal_at_any_time_leaves_nothing_behind() {
-    let folder = tempfile::tempdir().unwrap();
-    let Some((_, program)) = processes(folder.path()) else {
+    let Some((_, _folder, program)) = compiled("processes.c", &[]) else {
         return;
     };
     let rounds = short_or_long(8, 24);

@@ -1,6 +1,6 @@
 //! Processes that fork, execute others and are ended: each image is counted, and the program sees nothing of it.
 
-use crate::common::{compile, count, count_with, emulator, offset_of, symbols};
+use crate::common::{compiled, count, count_with, offset_of, symbols};
 use cyclewise_locks::counts::{Counts, End, Process};
 use cyclewise_locks::emulator::{Emulator, Settings};
 use std::os::unix::process::ExitStatusExt;
@@ -15,9 +15,7 @@ struct Program {
 }
 
 fn program() -> Option<Program> {
-    let emulator = emulator()?;
-    let folder = tempfile::tempdir().unwrap();
-    let path = compile(folder.path(), "processes.c", &[])?;
+    let (emulator, folder, path) = compiled("processes.c", &[])?;
     let site = symbols(&path)["site_own"];
     Some(Program {
         emulator,

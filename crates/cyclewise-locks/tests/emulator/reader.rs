@@ -1,7 +1,7 @@
 //! The reader of counts takes any file: it reads it, or says that it is none, and neither panics nor goes round in circles.
 
 use crate::common::long::short_or_long;
-use crate::common::{compile, emulator};
+use crate::common::{compiled, emulator};
 use cyclewise_locks::emulator::{Settings, collect, prepare_folder, read_image};
 use proptest::prelude::*;
 use std::path::PathBuf;
@@ -12,9 +12,7 @@ fn image() -> Option<&'static Vec<u8>> {
     static IMAGE: OnceLock<Option<Vec<u8>>> = OnceLock::new();
     IMAGE
         .get_or_init(|| {
-            let emulator = emulator()?;
-            let programs = tempfile::tempdir().unwrap();
-            let program = compile(programs.path(), "counter.c", &[])?;
+            let (emulator, _programs, program) = compiled("counter.c", &[])?;
             let folder = prepare_folder(&emulator, &Settings::default()).unwrap();
             let mut command = folder
                 .runner()

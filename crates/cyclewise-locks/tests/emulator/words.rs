@@ -1,8 +1,15 @@
 //! Whether words are used by one thread or by more, in a program that uses them in known ways.
 
-use crate::common::{compile, count, emulator, sites_at, symbols};
+use crate::common::{compiled, count, sites_at, symbols};
 use cyclewise_locks::counts::{Process, Site, Words};
 use std::collections::BTreeMap;
+
+/// A program of these arguments as it was counted, and its symbols; `None` where it cannot be.
+fn counted(source: &str, arguments: &[&str]) -> Option<(Vec<Process>, BTreeMap<String, u64>)> {
+    let (emulator, _folder, program) = compiled(source, &[])?;
+    let (_, counts) = count(&emulator, &program, arguments);
+    Some((counts.processes, symbols(&program)))
+}
 
 /// A program's words by its labels.
 fn words(process: &Process, symbols: &BTreeMap<String, u64>, label: &str) -> Words {
@@ -31,13 +38,10 @@ fn shared(shared: u64) -> Words {
 
 #[test]
 fn words_of_one_thread_and_of_more() {
-    let Some(emulator) = emulator() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let Some(program) = compile(folder.path(), "words.c", &[]) else {
+    let Some((processes, symbols)) = counted("words.c", &[]) else {
         return;
     };
-    let (_, counts) = count(&emulator, &program, &[]);
-    let (process, symbols) = (&counts.processes[0], symbols(&program));
+    let process = &processes[0];
     let words = |label| words(process, &symbols, label);
     assert_eq!(words("own_up"), private(1000));
     // A second thread came to it later: that is for all of its life.
@@ -63,13 +67,10 @@ fn words_of_one_thread_and_of_more() {
 
 #[test]
 fn the_hottest_line_has_its_words_and_who_used_them() {
-    let Some(emulator) = emulator() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let Some(program) = compile(folder.path(), "words.c", &[]) else {
+    let Some((processes, symbols)) = counted("words.c", &[]) else {
         return;
     };
-    let (_, counts) = count(&emulator, &program, &[]);
-    let (process, symbols) = (&counts.processes[0], symbols(&program));
+    let process = &processes[0];
     let line = &process.lines[0];
     let found: Vec<_> = line.words.iter().map(|w| (w.offset, w.executed, w.threads)).collect();
     assert_eq!(found, [(0, 20_000, 1), (8, 20_000, 1)]);
@@ -91,13 +92,10 @@ fn the_hottest_line_has_its_words_and_who_used_them() {
 
 #[test]
 fn forks_begin_with_no_words() {
-    let Some(emulator) = emulator() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let Some(program) = compile(folder.path(), "processes.c", &[]) else {
+    let Some((processes, _)) = counted("processes.c", &["fork"]) else {
         return;
     };
-    let (_, counts) = count(&emulator, &program, &["fork"]);
-    for process in &counts.processes {
+    for process in processes {
         assert_eq!(process.sites.iter().map(|s| s.words.shared).sum::<u64>(), 0);
         for site in &process.sites {
             assert_eq!(site.before_threads, site.total(), "there was one thread only");
@@ -107,14 +105,10 @@ fn forks_begin_with_no_words() {
 
 #[test]
 fn more_words_than_there_is_room_for_are_unknown() {
-    let Some(emulator) = emulator() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let Some(program) = compile(folder.path(), "million_words.c", &[]) else {
+    let Some((processes, symbols)) = counted("million_words.c", &["700000"]) else {
         return;
     };
-    let (_, counts) = count(&emulator, &program, &["700000"]);
-    let process = &counts.processes[0];
-    let site: Vec<&Site> = sites_at(process, symbols(&program)["site_word"]).collect();
+    let site: Vec<&Site> = sites_at(&processes[0], symbols["site_word"]).collect();
     let Words {
         private,
         shared,
