@@ -13,7 +13,7 @@ use crate::layout::{self, CALLERS};
 use crate::memory::bump;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Calls that a thread may be in; of deeper recursion the outer half is forgotten.
 const DEEPEST: usize = 1 << 14;
@@ -21,6 +21,16 @@ const DEEPEST: usize = 1 << 14;
 const LEAVES: usize = 256;
 /// Kinds of paths of one thread at a time; executions on further ones have no callers.
 const PATHS: usize = 8192;
+/// Kinds of paths of all threads, each counted for each thread that has it: 63 MB of the file.
+const ALL_PATHS: u32 = 1 << 19;
+
+/// How many of these there are.
+static ADDED: AtomicU32 = AtomicU32::new(0);
+
+/// For the child of a fork: no paths.
+pub fn begin_again() {
+    ADDED.store(0, Ordering::Relaxed);
+}
 
 /// A site and the innermost return addresses; 0 is none.
 type Key = (u32, [u64; CALLERS]);
@@ -117,9 +127,11 @@ impl Callers {
 
     #[cold]
     fn first(&mut self, key: Key) {
-        if self.paths.len() >= PATHS {
+        // Relaxed: it is a bound, which threads that come at once may exceed by one each.
+        if self.paths.len() >= PATHS || ADDED.load(Ordering::Relaxed) >= ALL_PATHS {
             return;
         }
+        ADDED.fetch_add(1, Ordering::Relaxed);
         let base = blocks::host(0);
         let mappings = {
             let mut translation = blocks::lock();

@@ -7,6 +7,7 @@
 #![allow(unsafe_code, reason = "unmaps the parent's file in the child")]
 
 use crate::blocks::{self, Translation};
+use crate::callers;
 use crate::image;
 use crate::layout::Header;
 use crate::syscalls;
@@ -61,6 +62,7 @@ extern "C" fn child() {
     }
     words::begin_again();
     thread::begin_again();
+    callers::begin_again();
     syscalls::begin_again();
     // SAFETY: every record of the parent's file has been replaced, and no other thread is there to use one (Invariant 1).
     unsafe { before.release() };

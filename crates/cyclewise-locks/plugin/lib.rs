@@ -4,9 +4,9 @@
 //! the blocks, are executed. It counts in a file that is mapped, so that the counts are there whatever becomes of the process.
 //!
 //! It is built by the package's build script, is a part of the command, and has no dependencies. `api` calls the emulator, and
-//! `install` is called by it; `block`, `blocks` and `sites` are about translation, `thread`, `callers` and `words` about execution; `syscalls`, `exec`,
-//! `descriptor`, `handover` and `fork` follow the program; `image`, `memory` and `layout` are the file. The command uses `layout`, `program`,
-//! `command_line` and `sys` too.
+//! `install` is called by it; `block`, `blocks` and `sites` are about translation, `thread`, `callers`, `words` and `lines` about
+//! execution; `syscalls`, `exec`, `descriptor`, `handover` and `fork` follow the program; `image`, `memory` and `layout` are the
+//! file. The command uses `layout`, `program`, `command_line` and `sys` too.
 #![deny(unsafe_code)]
 #![deny(unsafe_op_in_unsafe_fn)]
 
@@ -23,6 +23,7 @@ pub mod handover;
 pub mod image;
 pub mod install;
 pub mod layout;
+pub mod lines;
 pub mod maps;
 pub mod memory;
 pub mod program;

@@ -1,5 +1,4 @@
-//! Whether a word is used by one thread or by more, by the locked instructions that use it, and which words of one line threads use soon
-//! after each other.
+//! Whether a word is used by one thread or by more, by the locked instructions that use it.
 //!
 //! A word that another thread made, or touched at the end, is still one thread's: see `layout::is_shared`.
 //!
@@ -18,15 +17,14 @@ use crate::block::Use;
 use crate::decode::Step;
 use crate::image;
 use crate::layout::{
-    LINE, PASSES, SOON_NS, Tally, WORD_PASSED, WORD_SECOND, WORD_SHARED, WORD_ZERO, Word, WordSite, WordTable,
-    is_shared,
+    PASSES, Tally, WORD_PASSED, WORD_SECOND, WORD_SHARED, WORD_ZERO, Word, WordSite, WordTable, is_shared,
 };
+use crate::lines;
 use crate::memory::{Placed, bump, link};
 use crate::sys;
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Parts of the table, each with a lock of its own.
 const SHARDS: usize = 64;
@@ -158,53 +156,15 @@ pub fn used(thread: &mut impl Thread, access: &Access) {
     visit(word, thread, access.site, value, access.bytes);
 }
 
-/// The last use of a line that falls into the entry. Threads write it without a lock: one that overwrites another's use loses a tick of a
-/// count that nothing but a hint rests on.
-struct LastUse {
-    address: AtomicU64,
-    thread: AtomicU32,
-    at_ns: AtomicU64,
-}
-
-static LAST: [LastUse; 4096] = [const {
-    LastUse {
-        address: AtomicU64::new(0),
-        thread: AtomicU32::new(0),
-        at_ns: AtomicU64::new(0),
-    }
-}; 4096];
-static START: LazyLock<Instant> = LazyLock::new(Instant::now);
-
-/// Counts a use of the address, and whether another thread used its line just before.
+/// Counts a use of the address.
 fn note(word: &Word, thread: u32, access: &Access) {
     bump(&word.executed, 1);
     let threads = word.threads.load(Ordering::Relaxed);
     word.threads.store(threads | 1 << (thread % 64), Ordering::Relaxed);
     word.last_site.store(access.site.site, Ordering::Relaxed);
-    if !are_several_threads() {
-        return;
+    if are_several_threads() {
+        lines::used(word, thread, access.address);
     }
-    let line = access.address / LINE;
-    let last = &LAST[(hash(line) >> 52) as usize];
-    let now = u64::try_from(START.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    let (address, other) = (
-        last.address.load(Ordering::Relaxed),
-        last.thread.load(Ordering::Relaxed),
-    );
-    let is_soon = now.saturating_sub(last.at_ns.load(Ordering::Relaxed)) < SOON_NS;
-    if address / LINE == line && other != thread && is_soon {
-        bump(
-            if address == access.address {
-                &word.soon_same
-            } else {
-                &word.soon_beside
-            },
-            1,
-        );
-    }
-    last.address.store(access.address, Ordering::Relaxed);
-    last.thread.store(thread, Ordering::Relaxed);
-    last.at_ns.store(now, Ordering::Relaxed);
 }
 
 fn hash(address: u64) -> u64 {
@@ -362,10 +322,8 @@ impl Shard {
 }
 
 fn copy(word: &Word, to: &Word) {
-    to.address
-        .store(word.address.load(Ordering::Relaxed), Ordering::Relaxed);
-    to.thread.store(word.thread.load(Ordering::Relaxed), Ordering::Relaxed);
     for (to, from) in [
+        (&to.thread, &word.thread),
         (&to.state, &word.state),
         (&to.second, &word.second),
         (&to.by_second, &word.by_second),
@@ -374,6 +332,7 @@ fn copy(word: &Word, to: &Word) {
         to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
     }
     for (to, from) in [
+        (&to.address, &word.address),
         (&to.executed, &word.executed),
         (&to.threads, &word.threads),
         (&to.soon_same, &word.soon_same),

@@ -1,6 +1,6 @@
 //! Callers of a site whose calls are known.
 
-use crate::common::{compile, count, count_with, emulator, sites_at, symbols};
+use crate::common::{compiled, count, count_with, sites_at, symbols};
 use cyclewise_locks::class::known::Table;
 use cyclewise_locks::counts::{CodeAddress, Process};
 use cyclewise_locks::emulator::Settings;
@@ -33,9 +33,7 @@ fn callers(process: &Process, symbols: &BTreeMap<String, u64>) -> BTreeMap<Strin
 
 #[test]
 fn a_mutex_of_the_c_library_has_the_line_of_who_locks() {
-    let Some(emulator) = emulator() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let Some(program) = compile(folder.path(), "callers.c", &[]) else {
+    let Some((emulator, _folder, program)) = compiled("callers.c", &[]) else {
         return;
     };
     let (_, counts) = count(&emulator, &program, &[]);
@@ -50,9 +48,7 @@ fn a_mutex_of_the_c_library_has_the_line_of_who_locks() {
 
 #[test]
 fn each_execution_has_those_who_called() {
-    let Some(emulator) = emulator() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let Some(program) = compile(folder.path(), "callers.c", &["-rdynamic"]) else {
+    let Some((emulator, _folder, program)) = compiled("callers.c", &["-rdynamic"]) else {
         return;
     };
     let (_, counts) = count(&emulator, &program, &[]);
@@ -81,4 +77,23 @@ fn each_execution_has_those_who_called() {
     };
     let (_, counts) = count_with(&emulator, &without, &program, &[]);
     assert!(callers(&counts.processes[0], &symbols).is_empty());
+}
+
+#[test]
+fn kinds_of_paths_are_bounded_for_each_thread_and_for_all() {
+    let Some((emulator, _folder, program)) = compiled("many_paths.c", &[]) else {
+        return;
+    };
+    let known = |threads: u64| {
+        let (_, counts) = count(&emulator, &program, &[&threads.to_string()]);
+        let site = sites_at(&counts.processes[0], symbols(&program)["site_leaf"])
+            .next()
+            .unwrap();
+        assert_eq!(site.total(), 16_807 * threads, "what has no callers is counted");
+        site.callers.iter().map(|path| path.executed).sum::<u64>()
+    };
+    // The C library's own calls are among them.
+    assert!((8000..=8192).contains(&known(1)));
+    let all = 1 << 19;
+    assert!((all - 8192..all + 70).contains(&known(70)));
 }
