@@ -19,6 +19,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const FIRST: usize = 256 << 10;
 /// Each further part.
 const CHUNK: usize = 1 << 20;
+/// What a process of another user has: a server's worker needs some megabytes.
+const ROOM: usize = 16 << 20;
 
 /// A record made of atomic integers only.
 ///
@@ -167,6 +169,13 @@ impl Arena {
                 self.len += len as u64;
             }
             Err(error) => self.lost = error,
+        }
+    }
+
+    /// Takes room for what is to come: the process may become a user who may not open the file.
+    pub fn keep_room(&mut self) {
+        if self.path.is_some() && self.lost == 0 && self.chunk_len - self.used < ROOM {
+            self.grow(ROOM);
         }
     }
 

@@ -21,6 +21,9 @@ pub struct Numbers {
     mremap: i64,
     munmap: i64,
     prctl: i64,
+    setresuid: i64,
+    setreuid: i64,
+    setuid: i64,
     shmat: i64,
 }
 
@@ -35,6 +38,9 @@ const X86_64: Numbers = Numbers {
     mremap: 25,
     munmap: 11,
     prctl: 157,
+    setresuid: 117,
+    setreuid: 113,
+    setuid: 105,
     shmat: 30,
 };
 
@@ -49,6 +55,9 @@ const AARCH64: Numbers = Numbers {
     mremap: 216,
     munmap: 215,
     prctl: 167,
+    setresuid: 147,
+    setreuid: 145,
+    setuid: 146,
     shmat: 196,
 };
 
@@ -84,6 +93,8 @@ pub fn before(vcpu: u32, number: i64, arguments: [u64; 5]) {
         let mut name = [0; 16];
         let read = sys::peek(blocks::host(second), &mut name);
         thread::with(vcpu, |thread| thread.rename(&name[..read]));
+    } else if [known.setresuid, known.setreuid, known.setuid].contains(&number) {
+        image::lock().arena.keep_room();
     } else if number == known.exit {
         if thread::end(vcpu) {
             image::set_end(END_EXITED);

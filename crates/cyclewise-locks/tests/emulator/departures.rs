@@ -2,7 +2,7 @@
 //! They run as they would without the emulator, and what is not counted of them is named.
 
 use crate::common::long::short_or_long;
-use crate::common::{compile, count, count_with, emulator, symbols, total};
+use crate::common::{compiled, count, count_with, sites_at, symbols, total};
 use cyclewise_locks::counts::End;
 use cyclewise_locks::emulator::{Emulator, Launch, Ran, Settings, run};
 use std::os::unix::fs::PermissionsExt;
@@ -12,9 +12,7 @@ use std::time::{Duration, Instant};
 
 /// The program of the process tests, where others may reach it too.
 fn program(options: &[&str]) -> Option<(Emulator, tempfile::TempDir, PathBuf)> {
-    let emulator = emulator()?;
-    let folder = tempfile::tempdir().unwrap();
-    let path = compile(folder.path(), "processes.c", options)?;
+    let (emulator, folder, path) = compiled("processes.c", options)?;
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
     Some((emulator, folder, path))
 }
@@ -48,6 +46,22 @@ fn another_users_process() {
     // The same user may.
     let (_, counts) = count(&emulator, &program, &["user", "0", path, "x", "own", "5"]);
     assert_eq!(counts.processes.len(), 2);
+}
+
+#[test]
+fn a_process_that_becomes_another_user_is_counted_on() {
+    let Some((emulator, _folder, program)) = compiled("million_words.c", &[]) else {
+        return;
+    };
+    let arguments = ["8000", "65534"];
+    if !may(&program, &arguments, 0) {
+        return;
+    }
+    // The words need more room than the file has by then, and this user may not open it.
+    let (_, counts) = count(&emulator, &program, &arguments);
+    let process = &counts.processes[0];
+    let site = sites_at(process, symbols(&program)["site_word"]).next().unwrap();
+    assert_eq!((site.total(), site.words.private), (8000, 8000));
 }
 
 #[test]
