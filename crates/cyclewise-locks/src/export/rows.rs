@@ -2,51 +2,10 @@
 
 use super::words::{executions, one_line, per_1000, place, share};
 use crate::counts::LineWord;
+use crate::emulator::layout::LINE;
 use crate::profile::{LineProfile, SystemCallProfile};
 use crate::record::{self, CallTree, Locks, call_trees, executed};
 use cyclewise_report::number::{NONE, significant};
-
-/// A line of a tree of callers, and the share of its function's or caller's executions.
-pub(super) struct CallRow {
-    pub(super) function: String,
-    pub(super) share: String,
-}
-
-/// Functions whose callers are shown.
-const TREES: usize = 5;
-/// Callers of one function that are shown.
-const CALLERS: usize = 4;
-/// Levels of callers: the line that pays, and two above it.
-const LEVELS: usize = 3;
-
-/// Who calls the functions of locks, allocators and reference counts that are executed most.
-pub(super) fn call_rows(locks: &Locks) -> Vec<CallRow> {
-    let all = executed(&locks.profile);
-    let mut rows = Vec::new();
-    // What makes less than a hundredth is nobody's question.
-    let trees = call_trees(&locks.profile, LEVELS).into_iter();
-    for tree in trees
-        .filter(|tree| tree.executed.saturating_mul(100) >= all)
-        .take(TREES)
-    {
-        add_calls(&tree, all, 0, &mut rows);
-    }
-    rows
-}
-
-fn add_calls(tree: &CallTree, of: u64, level: usize, rows: &mut Vec<CallRow>) {
-    rows.push(CallRow {
-        function: format!("{}{}", "\u{a0}\u{a0}".repeat(level), place(&tree.place)),
-        share: share(tree.executed, of),
-    });
-    let shown = tree
-        .callers
-        .iter()
-        .filter(|caller| caller.executed.saturating_mul(20) >= tree.executed);
-    for caller in shown.take(CALLERS) {
-        add_calls(caller, tree.executed, level + 1, rows);
-    }
-}
 
 /// A column of a table.
 pub(super) struct ListColumn {
@@ -112,6 +71,57 @@ impl<'a, T> Rows<'a, T> {
     }
 }
 
+/// Functions whose callers are shown.
+const TREES: usize = 5;
+/// Callers of one function that are shown.
+const CALLERS: usize = 4;
+/// Levels of callers: the line that pays, and two above it.
+const LEVELS: usize = 3;
+
+/// Who calls the functions of locks, allocators and reference counts that are executed most.
+pub(super) fn callers(locks: &Locks) -> Listing {
+    let all = executed(&locks.profile);
+    let mut lines = Vec::new();
+    // Less than a hundredth is left out.
+    let trees = call_trees(&locks.profile, LEVELS).into_iter();
+    for tree in trees
+        .filter(|tree| tree.executed.saturating_mul(100) >= all)
+        .take(TREES)
+    {
+        add_calls(&tree, all, 0, &mut lines);
+    }
+    let rows = Rows::new(lines.iter().collect(), usize::MAX);
+    let columns = vec![
+        rows.column("share", "of the line above it", Kind::Number(0), |line| {
+            line.share.clone()
+        }),
+        rows.column("function, and who calls it", "", Kind::Text, |line| {
+            line.function.clone()
+        }),
+    ];
+    rows.listing("Callers of locks, allocators and reference counts", "callers", columns)
+}
+
+/// A line of a tree of callers, and the share of its function's or caller's executions.
+struct Call {
+    function: String,
+    share: String,
+}
+
+fn add_calls(tree: &CallTree, of: u64, level: usize, lines: &mut Vec<Call>) {
+    lines.push(Call {
+        function: format!("{}{}", "\u{a0}\u{a0}".repeat(level), place(&tree.place)),
+        share: share(tree.executed, of),
+    });
+    let shown = tree
+        .callers
+        .iter()
+        .filter(|caller| caller.executed.saturating_mul(20) >= tree.executed);
+    for caller in shown.take(CALLERS) {
+        add_calls(caller, tree.executed, level + 1, lines);
+    }
+}
+
 /// The threads that executed most of them; at most so many.
 pub(super) fn threads(locks: &Locks, most: usize) -> Listing {
     let mut all: Vec<_> = locks.profile.threads.iter().collect();
@@ -130,7 +140,7 @@ pub(super) fn threads(locks: &Locks, most: usize) -> Listing {
     rows.listing("Threads", "threads", columns)
 }
 
-/// The system calls on the way to which most of them were executed.
+/// The system calls before which most of them were executed.
 pub(super) fn system_calls(locks: &Locks, most: usize) -> Listing {
     let rows = Rows::new(locks.profile.system_calls.iter().collect(), most);
     let each = |c: &SystemCallProfile| match c.calls {
@@ -214,13 +224,9 @@ pub(super) fn lines_of_memory(locks: &Locks) -> Listing {
 pub(super) fn false_sharing(of: &LineProfile) -> String {
     let offsets: Vec<String> = of.line.words.iter().map(|word| word.offset.to_string()).collect();
     format!(
-        "false sharing: threads use different words of the line {:#x} (offsets {}) soon after each other; words {} bytes apart would not \
+        "false sharing: threads use different words of the line {:#x} (offsets {}) soon after each other; words {LINE} bytes apart would not \
          move with each other",
         of.line.address,
-        offsets.join(", "),
-        LINE
+        offsets.join(", ")
     )
 }
-
-/// Bytes of a cache line.
-const LINE: u32 = 64;

@@ -1,7 +1,7 @@
 //! What a program pays for atomics: the answer, the lines of code that pay most, and who executes them.
 
 use crate::export::rows::{
-    Kind, ListColumn, Listing, call_rows, false_sharing, lines_of_memory, processes, system_calls, threads,
+    self, Kind, ListColumn, Listing, false_sharing, lines_of_memory, processes, system_calls, threads,
 };
 use crate::export::words::{
     self, answer, bound, circumstances, class, executions, form, one_line, per_1000, per_1000_of_each_form, place,
@@ -72,7 +72,7 @@ fn groups(locks: &Locks, look: Look) -> String {
     let mut out = classes(locks, look);
     out.push_str(&families(locks, look));
     if !locks.profile.sites.is_empty() {
-        let about = "Private are executions on words that no second thread used by a locked instruction.";
+        let about = "Private are executions on words that one thread used; another may have made the word, or looked at it at the end.";
         let _ = writeln!(out, "{DIM}{}{DIM:#}", wrapped(about, look, 0, 2));
     }
     out.push_str(&listed(lines_of_memory(locks), 1, look));
@@ -127,27 +127,12 @@ fn lines_of_code(locks: &Locks, most: usize, look: Look) -> String {
 
 /// Who calls functions of locks, allocators and reference counts.
 fn callers(locks: &Locks, look: Look) -> String {
-    let rows = call_rows(locks);
-    if rows.is_empty() {
-        return String::new();
+    let mut out = listed(rows::callers(locks), 1, look);
+    if !out.is_empty() {
+        let about = "Shares are of the line that a line is indented under. Calls and returns are followed: after longjmp(3) and in coroutines \
+                     callers are not known at first.";
+        let _ = writeln!(out, "{DIM}{}{DIM:#}", wrapped(about, look, 0, 2));
     }
-    let columns = vec![
-        Column::new("share", 0, rows.iter().map(|row| row.share.clone())),
-        Column::text(
-            "function, and who calls it",
-            rows.iter().map(|row| row.function.clone()),
-        ),
-    ];
-    let mut out = section(
-        "Callers of locks, allocators and reference counts",
-        columns,
-        0,
-        "",
-        look,
-    );
-    let about = "Shares are of the line that a line is indented under. Calls and returns are followed: after longjmp(3) and in coroutines callers \
-                 are not known at first.";
-    let _ = writeln!(out, "{DIM}{}{DIM:#}", wrapped(about, look, 0, 2));
     out
 }
 

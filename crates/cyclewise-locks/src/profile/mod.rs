@@ -55,7 +55,7 @@ impl LineProfile {
     /// The words of the line that share it falsely: several threads use the line soon after each other, and not for the same word.
     pub fn is_falsely_shared(&self) -> bool {
         let beside = saturating_sum(self.line.words.iter().map(|word| word.soon_beside));
-        // A hundredth: lines that threads pass on now and then are no one's trouble.
+        // A hundredth: a line that threads pass on now and then costs nothing that is seen.
         beside.saturating_mul(100) >= self.line.executed().max(1)
     }
 }

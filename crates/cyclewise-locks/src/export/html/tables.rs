@@ -1,6 +1,6 @@
 //! The page's tables.
 
-use crate::export::rows::{Kind, ListColumn, Listing, call_rows, lines_of_memory, processes, system_calls, threads};
+use crate::export::rows::{Kind, ListColumn, Listing, callers, lines_of_memory, processes, system_calls, threads};
 use crate::export::words::{
     bound, class, executions, family, form, line_of_code, one_line, per_1000, private, purpose,
     remedies as remedies_in_order, remedy, saved, saved_seconds, share,
@@ -115,22 +115,12 @@ pub(super) fn groups(locks: &Locks, by_lines: &[LineGroup<'_>]) -> Vec<Table> {
         }),
         grouped(locks, "Files", "File", &modules, |m| cut(m)),
         grouped(locks, "Functions", "Function", &functions, |f| cut(f)),
-        callers(locks),
+        listed(callers(locks)),
         lines(locks, by_lines, MOST_ROWS),
     ]
     .into_iter()
     .filter(|table| !table.rows.is_empty())
     .collect()
-}
-
-fn callers(locks: &Locks) -> Table {
-    let mut table = Table::new("Callers of locks, allocators and reference counts");
-    table.words("Function, and who calls it");
-    table.numbers("Share", "of the line above it");
-    for row in call_rows(locks) {
-        table.rows.push(vec![words(cut(&row.function)), number(row.share)]);
-    }
-    table
 }
 
 fn grouped<K>(locks: &Locks, title: &str, key: &str, groups: &[Group<'_, K>], name: impl Fn(&K) -> String) -> Table {
