@@ -96,7 +96,11 @@ impl fmt::Display for Obstacle {
             Self::Interpreter(path, why) => {
                 write!(f, "its #! line names {}: {why}", path.display())
             }
-            Self::NoLinker(path) => write!(f, "the dynamic linker it names, {}, is not there", path.display()),
+            Self::NoLinker(path) => write!(
+                f,
+                "the dynamic linker it names, {}, is not there; name the folder that has it and the libraries by --sysroot",
+                path.display()
+            ),
             Self::Scripts => f.write_str("its #! lines name scripts that name scripts, more than the kernel follows"),
         }
     }

@@ -11,9 +11,9 @@ const LINES_OF_CODE: u32 = 10;
 /// Show what atomics cost a program: which lines of code, and what it would gain without
 ///
 /// Runs PROG ARGS and counts its locked instructions, those of all its threads and of the programs that it starts. The report goes
-/// to stderr, and stdin, stdout and the exit status are PROG's own; a program that signal N ended gives 128 + N. After the counts are printed
-/// PROG is run again without counting, for its time (--native-runs), and what instructions cost on this machine is measured (--costs);
-/// both are for the forecast, which is an estimate, not a guarantee. Ctrl-C ends what runs, and everything so far is reported.
+/// to stderr, and stdin, stdout and the exit status are PROG's own; a program that signal N ended gives 128 + N. Once the counts are
+/// printed, PROG is run again without counting, for its time (--native-runs), and what instructions cost on this machine is measured
+/// (--costs); both are for the forecast, which is an estimate, not a guarantee. Ctrl-C ends what runs, and the results so far are reported.
 ///
 /// `cyclewise locks -- cargo bench` (or test, or run) counts the programs that cargo built, and not cargo and rustc.
 ///
@@ -97,8 +97,8 @@ pub(super) struct LocksArgs {
     pub(super) costs: Option<PathBuf>,
     /// Run PROG at most this many times more, without counting, for its user time; 0 never
     ///
-    /// A run is ended once it takes longer than the counted one did. No further one is begun that would end after ten seconds in all. There
-    /// is none where a signal ended the counted run, or where clients from outside used it.
+    /// A run is ended once it takes longer than the counted one did, and none is begun that would end after ten seconds in all. There is
+    /// none at all where a signal ended the counted run or clients from outside used it.
     #[arg(long, visible_alias = "native", value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub(super) native_runs: u32,
     /// The user time of PROG in seconds, so that it needs no further run
@@ -107,13 +107,13 @@ pub(super) struct LocksArgs {
     /// Count at most this many programs that PROG starts; others run without being counted, and a line says how many
     #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(super) processes: u32,
-    /// Where the dynamic linker and the libraries of a program for another architecture are
+    /// Folder with the dynamic linker and the libraries of a program for another architecture
     ///
-    /// AArch64 programs are counted on x86-64 and the other way round, where qemu's emulator of that architecture is installed. They are not
-    /// timed, so there are seconds instead of shares unless --user-seconds and --costs say what their own machine takes.
+    /// AArch64 programs are counted on x86-64, and x86-64 ones on AArch64, where qemu's emulator of that architecture is installed. They are
+    /// not timed, so savings are in seconds, not shares, unless --user-seconds and --costs give the figures of a machine that runs them.
     #[arg(long, value_name = "DIR")]
     pub(super) sysroot: Option<PathBuf>,
-    /// Do not follow calls and returns: lines of locks and allocators are then those of the library, and counting is faster
+    /// Do not follow calls and returns: counting is faster, and locks and allocators have the library's lines instead of their callers'
     #[arg(long)]
     pub(super) no_callers: bool,
     /// Leave out of the documents who measured, with the key in this file (see `run --help`)

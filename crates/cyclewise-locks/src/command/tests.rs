@@ -91,9 +91,9 @@ fn the_first_way_that_works_is_used_and_every_reason_is_told() {
     assert_eq!(error.status, crate::error::Status::Unsupported);
 }
 
-#[test]
-fn a_counted_program_keeps_its_status_and_is_timed() {
-    let way = way(By::Emulator, Ok(()));
+/// A shell's script that was counted and run again, twice at most.
+fn counted(script: &str) -> Part {
+    let (program, way) = (program(script), way(By::Emulator, Ok(())));
     let options = PartOptions {
         way: way.as_ref(),
         native_runs: 2,
@@ -101,12 +101,13 @@ fn a_counted_program_keeps_its_status_and_is_timed() {
         callers: true,
         sysroot: None,
     };
-    let counted = |script| {
-        let program = program(script);
-        let (mut part, end) = count_one(&program, &options).unwrap();
-        time_again(&mut part, &program, options.native_runs, &end);
-        part
-    };
+    let (mut part, end) = count_one(&program, &options).unwrap();
+    time_again(&mut part, &program, options.native_runs, &end);
+    part
+}
+
+#[test]
+fn a_counted_program_keeps_its_status_and_is_timed() {
     let part = counted("exit 7");
     assert_eq!((part.exit.code, part.exit.status()), (Some(7), 7));
     assert_eq!(part.native.unwrap().runs, 2);
@@ -128,17 +129,7 @@ fn a_counted_run_that_crashes_where_the_program_does_not_is_no_forecasts_base() 
     let mark = folder.path().join("counted");
     // Counted, it dies as an emulator does that cannot run it; again, it ends well.
     let script = format!("[ -e '{0}' ] && exit 0; : > '{0}'; kill -SEGV $$", mark.display());
-    let way = way(By::Emulator, Ok(()));
-    let options = PartOptions {
-        way: way.as_ref(),
-        native_runs: 2,
-        processes: 1,
-        callers: true,
-        sysroot: None,
-    };
-    let program = program(&script);
-    let (mut part, end) = count_one(&program, &options).unwrap();
-    time_again(&mut part, &program, 2, &end);
+    let part = counted(&script);
     assert!(part.native.is_none());
     let line = args(&["--costs", "none.json", "prog"]);
     let (exit, mut parts) = (part.exit, [part]);
@@ -161,18 +152,8 @@ fn a_counted_run_that_crashes_where_the_program_does_not_is_no_forecasts_base() 
 
 #[test]
 fn after_ctrl_c_nothing_more_is_run() {
-    let way = way(By::Emulator, Ok(()));
-    let options = PartOptions {
-        way: way.as_ref(),
-        native_runs: 2,
-        processes: 1,
-        callers: true,
-        sysroot: None,
-    };
     interrupt::pretend(true);
-    let program = program("exit 0");
-    let (mut part, end) = count_one(&program, &options).unwrap();
-    time_again(&mut part, &program, 2, &end);
+    let part = counted("exit 0");
     interrupt::pretend(false);
     assert!(part.exit.interrupted && part.native.is_none());
     assert!(part.notes[0].contains("ended early"), "{:?}", part.notes);

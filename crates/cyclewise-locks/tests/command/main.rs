@@ -13,7 +13,7 @@ mod signals;
 use common::*;
 use cyclewise_locks::record;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 #[test]
 fn streams_and_status_are_the_programs() {
@@ -252,6 +252,47 @@ fn what_cannot_be_counted_is_refused_before_it_starts() {
         assert!(!text.contains("panicked"), "{text}");
     }
     assert!(!mark.exists());
+}
+
+/// Counts a program that calls the C library's locks, compiled with this option, and does not time it.
+fn of_callers(options: &[&str], compiled_with: &[&str]) -> Option<Output> {
+    let folder = Folder::new();
+    let program = can_count().then(|| programs::compile(&folder.path(""), "callers.c", compiled_with))??;
+    let asked = ["--by", "emulator", "--costs", costs(), "--native", "0", "--json", "-"];
+    let line = [&asked, options, &["--", program.to_str().unwrap()]].concat();
+    Some(locks(&line))
+}
+
+#[test]
+fn callers_are_known_unless_calls_are_not_followed() {
+    let callers = |options: &[&str]| {
+        let output = of_callers(options, &[])?;
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let profile = document("stdout", &text(&output.stdout)).profile;
+        Some(profile.sites.iter().map(|site| site.callers.len()).sum::<usize>())
+    };
+    let Some(followed) = callers(&[]) else { return };
+    assert!(followed > 0);
+    assert_eq!(callers(&["--no-callers"]), Some(0));
+}
+
+#[test]
+fn a_dynamic_linker_that_is_not_here_is_looked_for_below_the_sysroot() {
+    let elsewhere = "-Wl,--dynamic-linker=/lib/no-such-linker.so";
+    let Some(refused) = of_callers(&[], &[elsewhere]) else {
+        return;
+    };
+    let said = text(&refused.stderr);
+    assert!(
+        refused.status.code() == Some(2) && said.contains("by --sysroot") && said.lines().count() == 1,
+        "{said}"
+    );
+    let root = Folder::new();
+    std::fs::create_dir(root.path("lib")).unwrap();
+    let linker = root.path("lib/no-such-linker.so");
+    std::os::unix::fs::symlink("/lib64/ld-linux-x86-64.so.2", linker).unwrap();
+    let counted = of_callers(&["--sysroot", root.path("").to_str().unwrap()], &[elsewhere]).unwrap();
+    assert!(counted.status.success(), "{}", text(&counted.stderr));
 }
 
 #[test]
