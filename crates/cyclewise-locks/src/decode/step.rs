@@ -162,9 +162,9 @@ pub enum What {
         /// Where to.
         target: u64,
     },
-    /// A jump; without a target its address is computed.
+    /// A jump to an address, or to what is written at it; without one the target is computed.
     Jump(Option<u64>),
-    /// A call; without a target its address is computed.
+    /// A call of a function at an address, or of that whose address is written there; without one the target is computed.
     Call(Option<u64>),
     /// A return.
     Return,

@@ -2,9 +2,10 @@
 
 use super::reader::{Bounded, Reader, Reason};
 use super::symbols::{Ends, Symbols};
+use super::unwind;
 use crate::counts::Arch;
 use object::elf::{self, FileHeader64, SectionHeader64};
-use object::read::elf::{Dyn, FileHeader, ProgramHeader, SectionHeader, SectionTable, Sym};
+use object::read::elf::{Dyn, FileHeader, ProgramHeader, Rela, SectionHeader, SectionTable, Sym};
 use object::read::{CompressedData, CompressionFormat};
 use object::{Endianness, ReadRef};
 use std::ops::Range;
@@ -193,6 +194,20 @@ impl<'a> Elf<'a> {
         self.section(b".debug_info").is_some() || self.section(b".debug_line").is_some()
     }
 
+    /// Whether it has the names of all of its functions.
+    pub(super) fn has_all_symbols(&self) -> bool {
+        self.section(b".symtab").is_some()
+    }
+
+    /// Functions by the table for unwinding.
+    pub(super) fn unwound(&self) -> Vec<Range<u64>> {
+        let (name, text) = (b".eh_frame", self.section_range(b".text"));
+        match (self.bytes(name), self.section_range(name)) {
+            (Ok(Some(table)), Some(at)) if !self.is_big() => unwind::functions(&table, at.start, text.map(|t| t.start)),
+            _ => Vec::new(),
+        }
+    }
+
     /// Functions by `.symtab`; where there are none, by `.dynsym`.
     pub(super) fn symbols(&self) -> Symbols {
         let mut symbols = self.table(elf::SHT_SYMTAB);
@@ -202,19 +217,54 @@ impl<'a> Elf<'a> {
         symbols
     }
 
-    fn table(&self, kind: elf::SectionType) -> Symbols {
-        let mut symbols = Symbols::default();
+    /// Symbols by where the dynamic linker writes their addresses.
+    pub(super) fn slots(&self) -> Symbols {
+        let Some((entries, strings)) = self.entries(elf::SHT_DYNSYM) else {
+            return Symbols::default();
+        };
+        let relocations = |name: &[u8]| {
+            let rows = self.section(name)?.rela(self.endian, self.reader.data()).ok()?;
+            rows.map(|(rows, _)| rows)
+        };
+        let rows = [b".rela.plt".as_slice(), b".rela.dyn"]
+            .into_iter()
+            .filter_map(relocations)
+            .flatten();
+        let mut slots: Vec<(usize, u64)> = rows
+            .filter_map(|row| {
+                let symbol = row.symbol(self.endian, false)?;
+                Some((
+                    entries.get(symbol.0)?.st_name(self.endian) as usize,
+                    row.r_offset(self.endian),
+                ))
+            })
+            .collect();
+        slots.sort_unstable();
+        let mut symbols = Symbols::with_names(strings);
+        let ends = Ends::new(strings);
+        for (start, slot) in slots {
+            if let Some(end) = ends.of(start).filter(|end| *end > start) {
+                symbols.add(slot, 8, start..end, 0);
+            }
+        }
+        symbols.sort();
+        symbols
+    }
+
+    /// A table of symbols, and the bytes of their names.
+    fn entries(&self, kind: elf::SectionType) -> Option<(&'a [elf::Sym64<Endianness>], &'a [u8])> {
         let data = self.reader.data();
-        let Some(section) = self.sections.iter().find(|s| s.sh_type(self.endian) == kind) else {
-            return symbols;
+        let section = self.sections.iter().find(|s| s.sh_type(self.endian) == kind)?;
+        let names = self.sections.section(section.link(self.endian)).ok()?;
+        let entries = section.data_as_array(self.endian, data).ok()?;
+        Some((entries, names.data(self.endian, data).ok()?))
+    }
+
+    fn table(&self, kind: elf::SectionType) -> Symbols {
+        let Some((entries, strings)) = self.entries(kind) else {
+            return Symbols::default();
         };
-        let link = self.sections.section(section.link(self.endian)).ok();
-        let strings = link.and_then(|s| s.data(self.endian, data).ok());
-        let entries = section.data_as_array::<elf::Sym64<Endianness>, _>(self.endian, data);
-        let (Some(strings), Ok(entries)) = (strings, entries) else {
-            return symbols;
-        };
-        symbols = Symbols::with_names(strings);
+        let mut symbols = Symbols::with_names(strings);
         let ends = Ends::new(strings);
         let mut entries: Vec<_> = entries.iter().collect();
         entries.sort_by_key(|e| e.st_name(self.endian));

@@ -7,6 +7,7 @@
 mod elf;
 mod frame;
 mod lines;
+mod linkage;
 mod names;
 mod pclntab;
 pub(crate) mod perf_map;
@@ -15,10 +16,12 @@ mod separate;
 mod symbols;
 #[cfg(test)]
 mod tests;
+mod unwind;
 
 use crate::counts::Arch;
 use elf::{Elf, Segment};
 use lines::Lines;
+use linkage::{Linkage, STUB};
 use names::demangle;
 use reader::Reader;
 use std::cell::RefCell;
@@ -66,6 +69,9 @@ pub struct Image {
     size: u64,
     segments: Vec<Segment>,
     symbols: Symbols,
+    linkage: Linkage,
+    /// Functions that have no symbols.
+    nameless: Vec<Range<u64>>,
     lines: Option<Lines>,
     pages: RefCell<HashMap<u64, Rc<[u8]>>>,
     /// Names that were demangled already, by the function's first address.
@@ -101,6 +107,7 @@ impl Image {
         } else {
             separate::debug_file(path, &elf, &limits.debug_roots)
         };
+        let linkage = Linkage::read(&elf, arch);
         let (build_id, soname) = (elf.build_id(), elf.soname());
         let mut lines = None;
         if let Some(debug) = debug {
@@ -109,6 +116,11 @@ impl Image {
                 Err(reason) => missing.push(format!("debug information of {}: {reason}", debug.display())),
             }
         }
+        let nameless = if lines.is_some() || elf.has_all_symbols() {
+            Vec::new()
+        } else {
+            elf.unwound()
+        };
         let file = File::open(path).map_err(|e| e.to_string())?;
         let size = file.metadata().map_err(|e| e.to_string())?.len();
         Ok(Self {
@@ -116,6 +128,8 @@ impl Image {
             size,
             segments,
             symbols,
+            linkage,
+            nameless,
             lines,
             pages: RefCell::default(),
             names: RefCell::default(),
@@ -142,9 +156,16 @@ impl Image {
         segment.offset.checked_add(address - segment.address)
     }
 
-    /// The function that an address lies in, by the symbol table.
+    /// The function that an address lies in, by the symbol table; in a file without one, by the table for unwinding, which has no names.
     pub fn function(&self, address: u64) -> Option<Function> {
-        self.symbols.find(address)
+        self.symbols.find(address).or_else(|| {
+            let Range { start, end } = unwind::find(&self.nameless, address)?;
+            Some(Function {
+                start,
+                end,
+                name: String::new(),
+            })
+        })
     }
 
     /// Whether it has a function of this name.
@@ -152,9 +173,10 @@ impl Image {
         self.symbols.has(name)
     }
 
-    /// Its name, as it was written.
+    /// Its name, as it was written; that of another file's function at the stub that calls it, and where its address is.
     pub fn function_name(&self, address: u64) -> Option<String> {
-        let (start, raw) = self.symbols.find_name(address)?;
+        let linked = self.linkage.function(address, || self.bytes(address, STUB));
+        let (start, raw) = linked.or_else(|| self.symbols.find_name(address))?;
         if let Some(name) = self.names.borrow().get(&start) {
             return Some(name.clone());
         }
@@ -225,6 +247,11 @@ impl Image {
         pages.insert(number, page.clone());
         Some(page)
     }
+}
+
+/// Where functions are by the bytes of `.eh_frame`, which is loaded at `at`, of a file whose code is loaded at `text`.
+pub fn unwound_functions(table: &[u8], at: u64, text: Option<u64>) -> Vec<Range<u64>> {
+    unwind::functions(table, at, text)
 }
 
 /// Where the functions of a Go program are, by the table that its runtime has: `bytes` gives a section by its name, and `text` is where the

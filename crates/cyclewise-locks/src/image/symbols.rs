@@ -29,7 +29,7 @@ pub struct Function {
     pub start: u64,
     /// The address after its last.
     pub end: u64,
-    /// Its name, as the symbol table has it.
+    /// Its name, as the symbol table has it; empty where none has it.
     pub name: String,
 }
 
@@ -134,9 +134,7 @@ impl Symbols {
 
     /// Where each is.
     pub(super) fn ranges(&self) -> impl Iterator<Item = Range<u64>> + '_ {
-        self.entries
-            .iter()
-            .map(|e| e.address..e.address.saturating_add(e.size))
+        self.entries.iter().map(|e| e.address..e.address.saturating_add(e.size))
     }
 
     fn entry(&self, address: u64) -> Option<(&Entry, u64)> {

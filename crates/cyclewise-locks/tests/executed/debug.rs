@@ -1,6 +1,8 @@
 //! Debug information: in the file, beside it, by its build id, split, shared, compressed, and not there.
 
-use crate::compiled::{compile, options, profile, run, summary};
+use crate::compiled::{LOADED, Program, compile, options, profile, run, sites, summary};
+use cyclewise_locks::counts::{Arch, Site};
+use cyclewise_locks::image::Image;
 use std::path::{Path, PathBuf};
 
 /// What every way of keeping debug information gives.
@@ -43,6 +45,32 @@ fn without_it_the_symbol_table_and_without_that_nothing() {
         "{:?}",
         stripped.missing
     );
+}
+
+/// The functions of the program's sites: where each is, if that is known.
+fn functions(program: &Program) -> Vec<Option<(u64, u64)>> {
+    let image = Image::open(&program.path, Arch::X86_64, &options(&[]).limits).unwrap();
+    let address = |site: Site| image.address(site.address - LOADED).unwrap();
+    let function = |address| image.function(address).map(|function| (function.start, function.end));
+    let sites = sites(&program.path, 1).into_iter();
+    sites.map(address).map(function).collect()
+}
+
+#[test]
+fn without_symbols_the_table_for_unwinding_tells_where_functions_are() {
+    for (option, is_known) in [
+        ("-fasynchronous-unwind-tables", true),
+        ("-fno-asynchronous-unwind-tables", false),
+    ] {
+        let Some(program) = compile(&[option]) else { return };
+        let whole = functions(&program);
+        assert!(whole.len() == 2 && whole.iter().all(Option::is_some), "{whole:?}");
+        if run(program.folder.path(), "strip", &["count"]).is_none() {
+            return;
+        }
+        let expected = if is_known { whole } else { vec![None; 2] };
+        assert_eq!(functions(&program), expected, "{option}");
+    }
 }
 
 #[test]

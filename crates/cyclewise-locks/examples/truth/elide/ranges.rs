@@ -1,7 +1,6 @@
 //! Where a file says that its functions are: unwind tables, symbols with a size, and Go's own table.
 
-use cyclewise_locks::image::go_functions;
-use gimli::{BaseAddresses, CieOrFde, EhFrame, LittleEndian, UnwindSection};
+use cyclewise_locks::image::{go_functions, unwound_functions};
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 use std::collections::BTreeSet;
 
@@ -39,17 +38,8 @@ fn add_unwind_entries(file: &object::File<'_>, ranges: &mut Ranges) {
     let Some(section) = file.section_by_name(".eh_frame") else {
         return;
     };
-    let Ok(data) = section.data() else { return };
-    let mut bases = BaseAddresses::default().set_eh_frame(section.address());
-    if let Some(text) = file.section_by_name(".text") {
-        bases = bases.set_text(text.address());
-    }
-    let table = EhFrame::new(data, LittleEndian);
-    let mut entries = table.entries(&bases);
-    while let Ok(Some(entry)) = entries.next() {
-        let CieOrFde::Fde(partial) = entry else { continue };
-        if let Ok(entry) = partial.parse(EhFrame::cie_from_offset) {
-            ranges.insert((entry.initial_address(), entry.end_address()));
-        }
-    }
+    let Ok(table) = section.data() else { return };
+    let text = file.section_by_name(".text").map(|text| text.address());
+    let functions = unwound_functions(table, section.address(), text).into_iter();
+    ranges.extend(functions.map(|function| (function.start, function.end)));
 }

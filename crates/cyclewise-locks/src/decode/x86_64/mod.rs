@@ -59,15 +59,20 @@ fn what(i: &Instruction) -> What {
             };
         }
         FlowControl::UnconditionalBranch => return What::Jump(Some(i.near_branch_target())),
-        FlowControl::IndirectBranch => return What::Jump(None),
+        FlowControl::IndirectBranch => return What::Jump(fixed_place(i)),
         FlowControl::Call if i.mnemonic() == Mnemonic::Syscall => return What::SystemCall,
         FlowControl::Call => return What::Call(Some(i.near_branch_target())),
-        FlowControl::IndirectCall => return What::Call(None),
+        FlowControl::IndirectCall => return What::Call(fixed_place(i)),
         FlowControl::Return => return What::Return,
         FlowControl::Exception | FlowControl::Interrupt => return What::Trap,
         _ => {}
     }
     plain(i)
+}
+
+/// The place that holds the target of an indirect call or jump, where no register has part in it: the dynamic linker writes it.
+fn fixed_place(i: &Instruction) -> Option<u64> {
+    i.is_ip_rel_memory_operand().then(|| i.ip_rel_memory_address())
 }
 
 /// Instructions that fall through and lock nothing.

@@ -386,3 +386,41 @@ fn a_compressed_section_cannot_claim_more_than_its_bytes_come_to() {
         open_within(|_| 8 << 20, &[code(), section]);
     }
 }
+
+#[test]
+fn functions_of_other_files_are_named_at_their_stubs_and_slots() {
+    let slot = 0x50_0000_u64;
+    let stub = |address: u64| {
+        let mut code = vec![0xff, 0x25];
+        code.extend_from_slice(&((slot - (address + 6)) as u32).to_le_bytes());
+        code
+    };
+    let mut symbols = vec![0; 24];
+    symbols.extend_from_slice(&1_u32.to_le_bytes());
+    symbols.resize(48, 0);
+    let relocation = [slot, 1 << 32 | 7, 0].map(u64::to_le_bytes).concat();
+    // Behind 16 bytes that are the code, so that addresses in the stubs are where the segment has them.
+    let fill = Section::new(".fill", PROGBITS, vec![0x90; 16]);
+    let stubs = Section {
+        address: CODE + 16,
+        ..Section::new(".plt", PROGBITS, [stub(CODE + 16), vec![0x90; 10]].concat())
+    };
+    let symbols = Section {
+        link: 5,
+        entry: 24,
+        ..Section::new(".dynsym", 11, symbols)
+    };
+    let names = Section::new(".dynstr", STRTAB, b"\0pthread_cond_wait\0".to_vec());
+    let relocations = Section {
+        link: 4,
+        entry: 24,
+        ..Section::new(".rela.plt", 4, relocation)
+    };
+    let (_folder, path) = write(&elf(0x200, &[code(), fill, stubs, symbols, names, relocations]));
+    let image = open(&path, SMALL).unwrap();
+    let name = |address| image.function_name(address);
+    assert_eq!(name(CODE + 16).as_deref(), Some("pthread_cond_wait"));
+    assert_eq!(name(slot).as_deref(), Some("pthread_cond_wait"), "where its address is");
+    assert_eq!(name(CODE + 22), None, "no stub's beginning");
+    assert_eq!((name(CODE), name(slot + 8)), (None, None));
+}
