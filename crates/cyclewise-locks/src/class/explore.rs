@@ -6,7 +6,7 @@ use super::scene::Scene;
 use super::state::State;
 use super::value::{Flags, Value, is_about_word};
 use crate::counts::Arch;
-use crate::decode::{Cond, Op, RegTest, Step, What};
+use crate::decode::{Cond, Op, Operation, RegTest, Step, What};
 
 /// How many instructions of one path are looked at.
 const STEPS: u32 = 100;
@@ -115,6 +115,10 @@ impl<'a> Explorer<'a> {
                 What::BranchOn { reg, test, target } => return self.fork_on(path, reach, (reg, test), target),
                 What::Jump(target) => match target {
                     Some(target) if !self.is_outside(target) => path.at = target,
+                    _ if self.never_returns(target) => {
+                        reach.dies = true;
+                        return;
+                    }
                     _ => {
                         // Where a computed jump leads is not known.
                         reach.cut |= target.is_none();
@@ -146,8 +150,13 @@ impl<'a> Explorer<'a> {
                     path.state.step(&step, self.is_x86());
                 }
                 What::Pause => reach.events.push((at, Event::Pause)),
-                What::Locked(_) => {
+                What::Locked(locked) => {
                     reach.locked += 1;
+                    if locked.operation == Operation::Exchange
+                        && locked.place.is_some_and(|place| path.state.is_word(place))
+                    {
+                        reach.stored.push(path.state.operand(locked.operand));
+                    }
                     path.state.step(&step, self.is_x86());
                 }
                 _ => {
@@ -190,6 +199,9 @@ impl<'a> Explorer<'a> {
             }
             What::Store { to, from } => {
                 let value = path.state.operand(from);
+                if path.state.is_word(to) {
+                    reach.stored.push(value);
+                }
                 let on_stack = to.base.is_some_and(|b| matches!(b, 32 | 5 | 29));
                 reach.keeps |= is_about_word(value) && !on_stack;
             }

@@ -45,6 +45,9 @@ pub(super) fn purpose(function: &str) -> Option<Purpose> {
     if drops_guard(function) {
         return Some(Purpose::Unlock);
     }
+    if let Some(class) = last_part(function).strip_prefix('~') {
+        return is_guard(class).then_some(Purpose::Unlock);
+    }
     // Locking a weak reference makes a strong one of it.
     if function.contains("weak") || function.contains("Weak") {
         return None;
@@ -96,6 +99,14 @@ fn drops_guard(function: &str) -> bool {
     let name = words(last_part(name));
     let is_lock = |w: &String| ["mutex", "lock", "read", "write", "upgradable"].contains(&w.as_str());
     name.last().is_some_and(|w| w == "guard") && name.iter().any(is_lock)
+}
+
+/// Whether a C++ class holds a lock and gives it back when it ends, by its name; a lock's own class does not.
+fn is_guard(class: &str) -> bool {
+    let words = words(class);
+    let has = |word: &str| words.iter().any(|w| w == word);
+    let holds = ["unique", "scoped", "shared", "auto", "guard", "holder"];
+    has("locker") || has("lock") && holds.iter().any(|word| has(word))
 }
 
 /// Whether a function is the atomic operation itself, as a library has it: what that is for is said by its caller.
@@ -324,6 +335,8 @@ mod tests {
             "PyThread_release_lock",
             "<spin::mutex::ticket::TicketMutexGuard<T> as core::ops::drop::Drop>::drop",
             "<spin::rwlock::RwLockReadGuard<T> as core::ops::drop::Drop>::drop",
+            "std::unique_lock<std::mutex>::~unique_lock()",
+            "MutexLocker::~MutexLocker()",
         ] {
             assert_eq!(purpose(name), Some(Purpose::Unlock), "{name}");
         }
@@ -344,6 +357,7 @@ mod tests {
             "<crossbeam_epoch::guard::Guard as core::ops::drop::Drop>::drop",
             "<std::fs::File as std::io::Read>::read",
             "core::ptr::write",
+            "SpinLock::~SpinLock()",
         ] {
             assert_eq!(purpose(name), None, "{name}");
         }

@@ -100,6 +100,8 @@ pub(super) struct Reach {
     pub(super) returns: Vec<Value>,
     /// The word's value is stored somewhere else than on the stack.
     pub(super) keeps: bool,
+    /// What is stored in the word later.
+    pub(super) stored: Vec<Value>,
     /// Some path is not followed to its end: it is too long, or its code is not known.
     pub(super) cut: bool,
     /// Some path ends the program or unwinds.

@@ -6,7 +6,7 @@
 //! 2. Two equal [`Value::Symbol`]s are the same number.
 
 use super::value::{Flags, Value, compute, is_about_word, is_unknown, swap_of};
-use crate::decode::{Cond, Memory, Op, Operand, REGS, Reg, RegTest, SP, Step, What};
+use crate::decode::{Cond, Memory, Op, Operand, Operation, REGS, Reg, RegTest, SP, Step, What};
 
 /// Registers, flags and places on the stack.
 #[derive(Clone, Debug)]
@@ -25,6 +25,8 @@ pub(super) struct State {
     site: Option<(Memory, [Value; 2], u32)>,
     /// The site's word, while it is not changed yet: a load of it gives the old value.
     pub(super) word: Option<Memory>,
+    /// What a compare-and-exchange before the site has expected in its word, and put there.
+    pub(super) taken: Option<[Value; 2]>,
     /// Whether the site is an exclusive loop, whose own load that is.
     pub(super) is_exclusive: bool,
 }
@@ -44,6 +46,7 @@ impl State {
             next: 0,
             site: None,
             word,
+            taken: None,
             is_exclusive: false,
         }
     }
@@ -62,6 +65,11 @@ impl State {
             .into_iter()
             .zip(held)
             .any(|(r, held)| r.is_some_and(|r| r != SP && self.reg(r) != held))
+    }
+
+    /// Whether a place is the site's word, after the site.
+    pub(super) fn is_word(&self, place: Memory) -> bool {
+        self.site.is_some_and(|(word, ..)| word == place) && !self.has_moved()
     }
 
     /// Whether a value was loaded, or came from a call, after the site.
@@ -129,6 +137,7 @@ impl State {
         if part_of_word {
             // What was loaded was another word.
             self.forget_old();
+            self.taken = None;
         }
         self.slots.retain(|((base, _), _)| *base != reg);
         if self.compared.is_some_and(|(compared, _)| compared == reg) {
@@ -265,6 +274,11 @@ impl State {
             What::SystemCall => self.after_system_call(is_x86),
             What::Jump(_) | What::Return | What::Trap | What::Invalid => *self = Self::new(self.word),
             What::Locked(locked) => {
+                let is_before = locked.place.is_some() && locked.place == self.word;
+                if is_before && locked.operation == Operation::CompareExchange {
+                    let expected = locked.old.map_or(Value::Unknown, |reg| self.reg(reg));
+                    self.taken = Some([expected, self.operand(locked.operand)]);
+                }
                 for reg in [locked.old, locked.status].into_iter().flatten() {
                     self.set(reg, Value::Unknown);
                 }

@@ -61,6 +61,7 @@ pub(super) fn count_down(scene: &Scene<'_>, facts: &Facts) -> Answer {
             );
         }
         // An instruction that gives no old value back counts something else: waiting threads, or a taking that is undone.
+        Some(Purpose::Lock) if asks_for_last(facts, amount) => {}
         Some(Purpose::Lock) if is_tested || facts.locked.operation != Operation::Add => {
             return answer(Class::LockTaken, "counts down in a function that locks by its name");
         }
@@ -82,6 +83,16 @@ pub(super) fn count_down(scene: &Scene<'_>, facts: &Facts) -> Answer {
         true => answer(Class::CountDownAndTest, "counts down, and a test follows"),
         false => answer(Class::Other, "counts down, and nothing tests"),
     }
+}
+
+/// Whether one is taken away, and all that is asked is whether that was the last one; nobody waits.
+fn asks_for_last(facts: &Facts, amount: Amount) -> bool {
+    let tests = facts.value_tests();
+    let is_last = |t: &&Test| {
+        let is_zero = matches!(t.tested, Tested::New) || matches!(t.tested, Tested::Number(k, n) if n - k == 1);
+        is_zero && matches!(t.cond, Cond::Equal | Cond::NotEqual) && !has_slow_path(t)
+    };
+    amount == Amount::Number(-1) && !tests.is_empty() && tests.iter().all(is_last)
 }
 
 /// Whether all code before the site belongs to one function that unlocks, and not to one that unlocks several locks.

@@ -1,6 +1,6 @@
 //! Compare-and-exchanges: loops, locks, and what is tried once.
 
-use super::shared::{answer, may_wait, named, slow_name};
+use super::shared::{answer, gives_back, may_wait, named, slow_name};
 use crate::class::facts::{Effect, Facts};
 use crate::class::names::{Purpose, counts_references, parks, purpose, slow_purpose};
 use crate::class::reach::{Again, Event, Reach};
@@ -70,6 +70,20 @@ pub(super) fn spin(_: &Scene<'_>, facts: &Facts) -> Answer {
     };
     (retries(facts)?.expected == Value::Const(0))
         .then(|| answer(Class::LockTaken, "tries until the word is 0"))
+        .flatten()
+}
+
+/// A compare-and-exchange whose word the same function gives back: what is between is done by one thread. A value that was expected whatever
+/// it is makes a lock only where the exchange is tried until it was made.
+pub(super) fn given_back_later(_: &Scene<'_>, facts: &Facts) -> Answer {
+    let Effect::CompareExchange { expected, new } = facts.effect else {
+        return None;
+    };
+    let undone = |stored: &Value| gives_back([expected, new], *stored);
+    let undoes = |(_, made): &(&Reach, &Reach)| made.any(&|r| r.stored.iter().any(undone));
+    let is_tried = matches!(expected, Value::Const(_)) || retries(facts).is_some();
+    (is_tried && facts.failures().iter().any(undoes))
+        .then(|| answer(Class::LockTaken, "takes the word, and the same function gives it back"))
         .flatten()
 }
 

@@ -1,6 +1,6 @@
 //! Exchanges: locks, flags, swaps.
 
-use super::shared::{answer, is_for, may_wait, named};
+use super::shared::{answer, gives_back, is_for, may_wait, named};
 use crate::class::facts::{Effect, Facts};
 use crate::class::names::{Purpose, purpose, slow_purpose, waiting};
 use crate::class::reach::{Reach, Test, Tested};
@@ -34,6 +34,17 @@ pub(super) fn unlock_by_exchange(scene: &Scene<'_>, facts: &Facts) -> Answer {
     let found = facts.value_tests().iter().any(has_waiters);
     found
         .then(|| answer(Class::LockGivenBack, "stores 0, and wakes others if they wait"))
+        .flatten()
+}
+
+/// A store in a word that the same function took by a compare-and-exchange.
+pub(super) fn given_back(_: &Scene<'_>, facts: &Facts) -> Answer {
+    let Effect::Exchange(value) = facts.effect else {
+        return None;
+    };
+    let is_used = !facts.value_tests().is_empty() || facts.after.keeps;
+    (!is_used && facts.taken.is_some_and(|taken| gives_back(taken, value)))
+        .then(|| answer(Class::LockGivenBack, "gives back a word that the same function took"))
         .flatten()
 }
 

@@ -3,6 +3,7 @@
 use crate::class::names::{Purpose, is_atomic, purpose};
 use crate::class::reach::{Event, Test};
 use crate::class::scene::{Answer, Class, Scene};
+use crate::class::value::Value;
 
 pub(super) fn answer(class: Class, why: &str) -> Answer {
     Some((class, why.to_owned()))
@@ -23,6 +24,16 @@ pub(super) fn slow_name(scene: &Scene<'_>, events: &[Event], by: fn(&str) -> Opt
         Event::Call(Some(target)) => by(&scene.names.function(*target)?),
         _ => None,
     })
+}
+
+/// Whether a store of a value undoes a compare-and-exchange that expected one value and put another there: of a number by that number, of any
+/// state that is not the one of somebody who has the word by another state.
+pub(super) fn gives_back([expected, new]: [Value; 2], stored: Value) -> bool {
+    match (expected, new) {
+        (Value::Const(_), new) => stored == expected && new != expected,
+        (_, Value::Const(_)) => stored != new,
+        _ => false,
+    }
 }
 
 /// Whether one side of a test has a slow path that the other one has not, of that purpose.
