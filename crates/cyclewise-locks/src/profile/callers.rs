@@ -19,8 +19,10 @@ pub(super) struct Unfinished {
     pub(super) is_alone: bool,
 }
 
-/// Rows of callers that a profile keeps of a site.
+/// Rows of callers that a profile keeps whole of a site.
 const MOST: usize = 32;
+/// Further ones, of which it keeps no more than the line that pays.
+const MOST_SHORT: usize = 256;
 
 /// What is wanted of files, and what was found.
 #[derive(Default)]
@@ -95,7 +97,8 @@ impl Callers {
             .map(|(frames, executed)| Caller { frames, executed })
             .collect();
         rows.sort_by_key(|row| std::cmp::Reverse(row.executed));
-        rows.truncate(MOST);
+        let seldom = rows.split_off(rows.len().min(MOST));
+        rows.extend(shortened(seldom));
         rows
     }
 
@@ -109,6 +112,23 @@ impl Callers {
             (None, pid, address) => self.generated(*pid, *address).pop(),
         }
     }
+}
+
+/// Rows up to the line that pays: who calls that is left out.
+fn shortened(rows: Vec<Caller>) -> Vec<Caller> {
+    let mut sums: BTreeMap<Vec<Frame>, u64> = BTreeMap::new();
+    for Caller { mut frames, executed } in rows {
+        if let Some(pays) = frames.iter().position(|frame| !is_primitive(&frame.function)) {
+            frames.truncate(pays + 1);
+        }
+        let sum = sums.entry(frames).or_default();
+        *sum = sum.saturating_add(executed);
+    }
+    let rows = sums.into_iter().map(|(frames, executed)| Caller { frames, executed });
+    let mut rows: Vec<Caller> = rows.collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.executed));
+    rows.truncate(MOST_SHORT);
+    rows
 }
 
 /// The frame that is shown of those that were inlined into each other: the innermost that is no library's.
@@ -129,9 +149,20 @@ fn is_called_for(site: &SiteProfile, is_of_library: bool) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_called_for;
+    use super::{Callers, MOST, is_called_for};
     use crate::image::Frame;
     use crate::record::made_up;
+
+    #[test]
+    fn of_many_rows_all_have_the_line_that_pays() {
+        let place = |file: &str, offset| (Some(file.into()), 0, offset);
+        // Two lines lock, and each of them is called from a hundred others.
+        let paths = (0..200).map(|n| (vec![place("app", n % 2), place("app", 100 + n)], 1 + u64::from(n < 40)));
+        let rows = Callers::default().of_site(paths.collect());
+        assert_eq!(rows.iter().map(|row| row.executed).sum::<u64>(), 240);
+        let lengths: Vec<_> = rows.iter().map(|row| row.frames.len()).collect();
+        assert_eq!(lengths, [vec![2; MOST], vec![1; 2]].concat());
+    }
 
     #[test]
     fn of_a_librarys_lock_the_caller_pays_and_of_ones_own_function_oneself() {

@@ -29,7 +29,7 @@ pub(super) struct Place {
 pub(super) type CallerPlace = (Option<PathBuf>, u32, u64);
 
 /// Rows of callers that are kept of a site of a process: what is left is known of fewer executions.
-const PATHS: usize = 256;
+const PATHS: usize = 2048;
 
 impl Place {
     /// The first process's site.
