@@ -32,7 +32,7 @@ pub(super) enum Language {
 pub(super) fn kind(site: &SiteProfile) -> Kind {
     match site.class {
         Class::LockTaken | Class::LockGivenBack => Kind::Locks,
-        Class::ExchangeLoop if is_of_references(site) => Kind::References,
+        Class::ExchangeLoop if language(site) != Language::Go && is_of_references(site) => Kind::References,
         Class::ExchangeLoop => Kind::Loops,
         // A collector counts no references.
         Class::CountUp | Class::CountDownAndTest if language(site) == Language::Go => Kind::Counters,

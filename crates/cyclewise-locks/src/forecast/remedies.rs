@@ -31,6 +31,9 @@ pub(super) struct Applied {
 /// Sites that make this share of all counting, or of all locking, are the hottest.
 const HOTTEST: f64 = 0.9;
 
+/// A remedy that makes a smaller share of all executions cheaper is not told of.
+const LEAST: f64 = 1e-3;
+
 const ALL: [Remedy; 8] = [
     Remedy::SingleMode,
     Remedy::PlainCounts,
@@ -48,8 +51,13 @@ pub(super) fn all(profile: &Profile) -> Vec<Applied> {
         .map(|kind| hottest(profile, kind))
         .concat();
     let all = ALL.iter().map(|remedy| apply(profile, *remedy, &hottest));
-    all.filter(|a| a.remedy == Remedy::NoLock || !a.sites.is_empty())
-        .collect()
+    let locked: f64 = profile.sites.iter().map(|site| site.executed as f64).sum();
+    let matters = |applied: &Applied| {
+        let sites = applied.certain.iter().chain(&applied.perhaps);
+        let cheaper: f64 = sites.map(|site| site.executed).sum();
+        cheaper > 0.0 && cheaper >= LEAST * locked
+    };
+    all.filter(|a| a.remedy == Remedy::NoLock || matters(a)).collect()
 }
 
 fn apply(profile: &Profile, remedy: Remedy, hottest: &[usize]) -> Applied {

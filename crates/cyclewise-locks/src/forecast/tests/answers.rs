@@ -3,7 +3,7 @@
 use super::made_up::{clones, milan, of_family, program, seconds, site, turin, xeon};
 use crate::counts::Words;
 use crate::forecast::answer::digits;
-use crate::forecast::{Costs, Forecast, Verdict, forecast};
+use crate::forecast::{Costs, Forecast, Remedy, Verdict, forecast};
 use crate::profile::{Class, Frame, Operation};
 
 /// A forecast as lines.
@@ -63,6 +63,31 @@ fn one_locked_instruction_in_ten_thousand_is_not_worth_it() {
         made.answer,
         @"atomics cost at most 0.088 % of user time; 100 % of them are reference counts; not worth it: no remedy (single mode, plain counts (Rc for Arc), half of the clones (borrow)) saves more than 0.088 % of user time"
     );
+}
+
+#[test]
+fn remedies_of_hardly_any_execution_are_not_told_of() {
+    let remedies = |counted| {
+        let lock = of_family(
+            site(
+                Class::LockTaken,
+                Operation::CompareExchange,
+                1_000_000,
+                [0, 0, 0, 0, 0, 0, 1_000_000, 0],
+            ),
+            "pthread_mutex",
+        );
+        let made = program(1_000_000_000, [clones(counted, 6), vec![lock]].concat());
+        let forecast = forecast(&made, &milan(), Some(&seconds(0.25)));
+        forecast.remedies.iter().map(|r| r.remedy).collect::<Vec<_>>()
+    };
+    assert!(
+        remedies(100_000).contains(&Remedy::PlainCounts),
+        "{:?}",
+        remedies(100_000)
+    );
+    assert!(!remedies(100).contains(&Remedy::PlainCounts), "{:?}", remedies(100));
+    assert!(remedies(100).contains(&Remedy::FewerSections));
 }
 
 #[test]
