@@ -25,7 +25,7 @@ pub enum Reason {
         /// ENOSYS where the kernel has no rseq(2), or a filter's errno.
         errno: i32,
     },
-    /// Another library has registered this thread for itself.
+    /// Another library has registered this thread for itself, or the thread that was the first to use per-CPU data.
     Foreign,
     /// The C library registers threads, but has not registered this one.
     LeftOut,
@@ -64,7 +64,7 @@ impl fmt::Display for Report {
                 )
             }
             (Backend::Portable, Reason::Foreign) => {
-                f.write_str("portable: another library has registered this thread's rseq area; let the C library do it")
+                f.write_str("portable: another library has registered this thread, or the first one, for rseq; let the C library do it")
             }
             (Backend::Portable, Reason::LeftOut) => {
                 f.write_str("portable: the C library has not registered this thread; create threads through it")

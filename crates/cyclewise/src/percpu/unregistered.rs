@@ -61,6 +61,13 @@ impl LibcArea {
         None
     }
 
+    /// None.
+    #[cfg(feature = "percpu-histogram")]
+    #[inline(always)]
+    pub(super) fn known(&self) -> Option<Area> {
+        None
+    }
+
     /// Does nothing.
     pub(super) fn learn<I: Index>(&self) {}
 }

@@ -9,6 +9,7 @@ use crate::parts::{HITS, again, kernel_has_rseq, nothing_is_lost, part};
 #[cfg(target_arch = "x86_64")]
 use cyclewise::error::Refusal;
 use cyclewise::percpu::{Arc, ArcOwner, Backend, Counter, FreeList, PerCpu, Reason, Ref, Report, Ring, Slot, backend};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 #[test]
 fn the_backend_is_the_kernels_or_says_why_not() {
@@ -135,11 +136,24 @@ fn without_libcs_registration_we_register() {
     );
 }
 
+/// An area of another library's, which registers it as tcmalloc does: by itself, for the calling thread, with this signature.
+fn register_theirs(signature: u32) -> &'static Theirs {
+    let theirs = Box::leak(Box::new(Theirs([const { AtomicU32::new(0) }; 16])));
+    theirs.0[1] = AtomicU32::new(u32::MAX);
+    // SAFETY: an area that is never freed.
+    let rc = unsafe { libc::syscall(libc::SYS_rseq, theirs.0.as_ptr(), 32, 0, signature) };
+    assert_eq!(rc, 0);
+    theirs
+}
+
+/// The kernel writes the CPU to the second word.
+#[repr(align(64))]
+struct Theirs([AtomicU32; 16]);
+
+const IS_FOREIGN: (Backend, Reason) = (Backend::Portable, Reason::Foreign);
+
 #[test]
 fn a_thread_that_another_library_registered_uses_portable_slots() {
-    #[repr(align(64))]
-    struct Theirs([u32; 16]);
-
     if part().is_some() {
         if !kernel_has_rseq() {
             return;
@@ -148,15 +162,8 @@ fn a_thread_that_another_library_registered_uses_portable_slots() {
         assert_eq!(backend().reason, Reason::Registered);
         HITS.add(1);
         std::thread::spawn(|| {
-            let theirs = Box::leak(Box::new(Theirs([0; 16])));
-            theirs.0[1] = u32::MAX;
-            // SAFETY: an area that is never freed, with the signature of another library.
-            let rc = unsafe { libc::syscall(libc::SYS_rseq, theirs.0.as_mut_ptr(), 32, 0, 0x1234_5678) };
-            assert_eq!(rc, 0);
-            assert_eq!(
-                (backend().backend, backend().reason),
-                (Backend::Portable, Reason::Foreign)
-            );
+            register_theirs(0x1234_5678);
+            assert_eq!((backend().backend, backend().reason), IS_FOREIGN);
             for _ in 0..1000 {
                 HITS.add(1);
             }
@@ -172,6 +179,30 @@ fn a_thread_that_another_library_registered_uses_portable_slots() {
         "foreign",
         "glibc.pthread.rseq=0",
     );
+}
+
+/// The other library comes first, with our signature or its own, on the thread that then uses per-CPU data first: all threads use portable
+/// slots, and the other library's area stays as it is.
+#[test]
+fn a_process_that_another_library_registered_first_uses_portable_slots() {
+    const TEST: &str = "backends::a_process_that_another_library_registered_first_uses_portable_slots";
+    let Some(part) = part() else {
+        for signature in ["53053053", "12345678"] {
+            again(TEST, signature, "glibc.pthread.rseq=0");
+        }
+        return;
+    };
+    if !kernel_has_rseq() {
+        return;
+    }
+    let theirs = register_theirs(u32::from_str_radix(&part, 16).unwrap());
+    let is_foreign = || assert_eq!((backend().backend, backend().reason), IS_FOREIGN);
+    is_foreign();
+    nothing_is_lost();
+    std::thread::spawn(is_foreign).join().unwrap();
+    assert_ne!(theirs.0[1].load(Relaxed), u32::MAX, "their area has a CPU");
+    let of_cpus = (0..).map_while(Slot::of).map(|slot| HITS.get(slot)).sum::<u64>();
+    assert_eq!((of_cpus, HITS.sum()), (0, 80_000), "a CPU's slot was used");
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -13,7 +13,7 @@ const SHIFT: u32 = MANTISSA - FIRST_BITS;
 /// The exponents of the lowest and the highest bound.
 pub(super) const EXPONENTS: (i32, i32) = (-32, 64);
 pub(super) const CELLS: usize = 96 * PER_OCTAVE;
-/// The word for values above the highest bound, and for what is not a number. As a cell, it has those up to 33/32 of the highest bound.
+/// The word for values above the highest bound, and for what is not a number.
 pub(super) const ABOVE: usize = CELLS;
 /// The word for values at the lowest bound and below.
 pub(super) const BELOW: usize = CELLS + 1;

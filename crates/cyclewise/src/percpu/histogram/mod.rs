@@ -24,7 +24,8 @@
 //!
 //! # Invariants
 //! 1. A record adds one to one word. There is no word for the count or the sum: a reader computes both.
-//! 2. If `area` is known, the words are allocated. Once it is known, it always is.
+//! 2. `limit` is 0 until the words are allocated and `area` is known, and then the number of cells, for good. So one comparison checks
+//!    all three.
 //!
 //! # Memory ordering
 //! None: the counts order nothing.
@@ -62,6 +63,8 @@ use crate::arch::Cpu;
 use crate::arch::rseq::array;
 use crate::error::Refusal;
 use cells::{CELLS, WORDS};
+use core::hint;
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// Counts of values by their size. Its words are allocated at the first record, so it can be a static; see the
 /// [module](self) for an example.
@@ -70,8 +73,64 @@ use cells::{CELLS, WORDS};
 /// [`try_allocate`](Self::try_allocate) returns an error.
 #[derive(Debug)]
 pub struct Histogram {
+    limit: AtomicUsize,
     area: LibcArea,
     words: Lazy<[u64; WORDS], Cpu>,
+}
+
+/// What the protocol needs of the words, which the models replace.
+trait Parts {
+    /// Adds one to the current slot's word of a cell below the limit; else returns false. Acquires the limit.
+    fn inc(&self, cell: usize) -> bool;
+    /// Adds one to this word of the current slot, after it has allocated the words if nobody has.
+    fn inc_slow(&self, word: usize);
+    /// Stores the area that `inc` uses; false where there is none.
+    fn learn_area(&self) -> bool;
+    /// Sets the limit. Release: pairs with the Acquire of `inc`, for the words and the area.
+    fn set_limit(&self);
+}
+
+/// For the first record, for threads that the C library has not registered, and for values outside of the cells.
+fn record_slow(parts: &impl Parts, word: usize) {
+    parts.inc_slow(word);
+    if parts.learn_area() {
+        parts.set_limit();
+    }
+}
+
+impl Parts for Histogram {
+    #[inline(always)]
+    fn inc(&self, cell: usize) -> bool {
+        // Acquire: pairs with the Release of `set_limit`.
+        if cell >= self.limit.load(Ordering::Acquire) {
+            return false;
+        }
+        let Some(area) = self.area.known() else {
+            // SAFETY: a limit above 0 was stored after the area (Invariant 2).
+            unsafe { hint::unreachable_unchecked() }
+        };
+        // SAFETY: the area is the thread's. The words are allocated (Invariant 2); one of the current slot, which only such sequences change.
+        unsafe { array::inc_at_index::<Cpu>(area, self.words.place().cast(), cell) };
+        true
+    }
+
+    fn inc_slow(&self, word: usize) {
+        let words = self.words.as_ptr();
+        // SAFETY: a word of slot 0 (Safety 1), by `Cpu`, which sequences change.
+        unsafe { this_cpu::add::<Cpu, u64>(words.cast::<u64>().wrapping_add(word), 1) };
+    }
+
+    fn learn_area(&self) -> bool {
+        self.area.learn::<Cpu>();
+        self.area.known().is_some()
+    }
+
+    fn set_limit(&self) {
+        // Once: every value outside of the cells comes here, and others read the line.
+        if self.limit.load(Ordering::Relaxed) == 0 {
+            self.limit.store(CELLS, Ordering::Release);
+        }
+    }
 }
 
 impl Histogram {
@@ -79,6 +138,7 @@ impl Histogram {
     #[must_use]
     pub const fn new() -> Self {
         Self {
+            limit: AtomicUsize::new(0),
             area: LibcArea::unknown(),
             words: Lazy::new(),
         }
@@ -102,7 +162,7 @@ impl Histogram {
     #[inline(always)]
     pub fn record(&self, value: f64) {
         let bits = value.to_bits();
-        if !self.record_in(cells::cell(bits)) {
+        if !self.inc(cells::cell(bits)) {
             self.record_slow(bits);
         }
     }
@@ -112,24 +172,9 @@ impl Histogram {
     pub fn record_u64(&self, value: u64) {
         // As a signed number, whose conversion is one instruction. From 2^63 on it is negative, and in no cell.
         let bits = (value.cast_signed() as f64).to_bits();
-        if !self.record_in(cells::cell(bits)) {
+        if !self.inc(cells::cell(bits)) {
             self.record_u64_slow(value);
         }
-    }
-
-    /// Counts in this cell, if there is one and the words are known to be allocated.
-    #[inline(always)]
-    fn record_in(&self, cell: usize) -> bool {
-        // One more than there are: the last word's. The compiler would split a comparison with a round number in two.
-        if cell > CELLS {
-            return false;
-        }
-        let Some(area) = self.area.get() else {
-            return false;
-        };
-        // SAFETY: the area is the thread's. The words are allocated (Invariant 2); one of the current slot, which only such sequences change.
-        unsafe { array::inc_at_index::<Cpu>(area, self.words.place().cast(), cell) };
-        true
     }
 
     #[cold]
@@ -138,15 +183,10 @@ impl Histogram {
         self.record_slow((value as f64).to_bits());
     }
 
-    /// For the first record, for threads that the C library has not registered, and for values outside of the cells.
     #[cold]
     #[inline(never)]
     fn record_slow(&self, bits: u64) {
-        let words = self.words.as_ptr();
-        // SAFETY: a word of slot 0 (Safety 1), by `Cpu`, which sequences change.
-        unsafe { this_cpu::add::<Cpu, u64>(words.cast::<u64>().wrapping_add(cells::word(f64::from_bits(bits))), 1) };
-        // After the words were allocated, and the thread was registered (Invariant 2).
-        self.area.learn::<Cpu>();
+        record_slow(self, cells::word(f64::from_bits(bits)));
     }
 
     /// The counts, each at some moment of the call. Exact for the records that happened before; a concurrent one may be included or not.

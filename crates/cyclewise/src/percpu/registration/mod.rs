@@ -156,6 +156,16 @@ impl LibcArea {
         }
     }
 
+    /// The same for a caller that has acquired what was published after `learn`: Relaxed.
+    #[cfg(feature = "percpu-histogram")]
+    #[inline(always)]
+    pub(super) fn known(&self) -> Option<Area> {
+        match self.0.load(Ordering::Relaxed) {
+            0 => None,
+            distance => Some(Area(distance)),
+        }
+    }
+
     /// Stores what [`libc_area`] returns, for all threads. Release: publishes what the caller has stored before.
     pub(super) fn learn<I: Index>(&self) {
         if let Some(Area(distance)) = libc_area::<I>()

@@ -1,5 +1,6 @@
-//! Cells and quantiles beside naive ones, with twins; the text; and a storm.
+//! Cells and quantiles beside naive ones, with twins; the text; the protocol as models, with twins; and a storm.
 
 mod cells;
 #[cfg(not(loom))]
 mod histogram;
+mod models;
