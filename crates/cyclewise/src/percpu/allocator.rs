@@ -75,7 +75,8 @@ impl Locked {
     /// Locks; `None` if the calling thread holds the lock, in a handler of a fault or of a filter's SIGSYS that interrupted it.
     pub(super) fn take() -> Option<Self> {
         registration::register_atfork();
-        CHUNKS.lock.lock().then_some(Self(()))
+        // Lazily: dropping a `Self` that was not locked would release what the interrupted code holds.
+        CHUNKS.lock.lock().then(|| Self(()))
     }
 
     /// The chunks, newest first.

@@ -66,6 +66,15 @@ fn a_failed_try_lock_releases_nothing() {
     drop(taken);
 }
 
+/// A handler of a fault that interrupted the allocator on this thread does not take its lock, nor release it by trying.
+#[test]
+fn a_failed_take_of_the_allocator_releases_nothing() {
+    use crate::percpu::allocator::{Locked, for_tests::is_locked};
+    let taken = Locked::take().unwrap();
+    assert!(Locked::take().is_none() && is_locked());
+    drop(taken);
+}
+
 #[test]
 fn slots_share_no_page() {
     let v = PerCpu::<u64>::new();
