@@ -159,7 +159,7 @@ fn alarm_the_others(every_us: i64) {
 }
 
 fn no_update_is_lost_while_the_mode_flips() {
-    let mut flips = rounds("CYCLEWISE_FLIPS", 3_000, 30_000);
+    let mut flips = rounds("CYCLEWISE_FLIPS", 3_000, 10_000);
     let cpus = allowed_cpus();
     if cpus.len() < 2 {
         println!("skipped: one CPU, so threads never run in parallel");

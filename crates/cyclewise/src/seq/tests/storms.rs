@@ -50,9 +50,11 @@ fn torn(write: impl Fn(u64) + Sync, read: impl Fn() -> Option<Value> + Sync, tim
     torn.into_inner()
 }
 
+/// For so many milliseconds as CYCLEWISE_SEQ_MS says.
 fn short() -> Duration {
     let is_long = std::env::var_os("CYCLEWISE_LONG").is_some();
-    Duration::from_millis(if is_long { 60_000 } else { 200 })
+    let given = std::env::var("CYCLEWISE_SEQ_MS").map(|text| text.parse().expect("CYCLEWISE_SEQ_MS is a number"));
+    Duration::from_millis(given.unwrap_or(if is_long { 3_000 } else { 200 }))
 }
 
 /// Long enough for a twin to be caught on any machine; it ends when it is.

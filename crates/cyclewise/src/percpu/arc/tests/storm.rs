@@ -14,7 +14,7 @@ const CLONES: usize = 50;
 
 fn rounds() -> usize {
     if std::env::var_os("CYCLEWISE_LONG").is_some() {
-        100_000
+        10_000
     } else {
         300
     }
