@@ -1,9 +1,25 @@
 //! The names by which reports know variants are names that experiments have: a misspelt one would be a gap on every machine.
 
 use crate::experiment::{ALL, Options};
+use crate::record::{self, Record};
 use cyclewise_report::fleet::HEADLINES;
 use cyclewise_report::{answer, limits};
 use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The newest record of a whole run, and those of younger rows: together they have every experiment but those of ring 0, which no CPU has run yet.
+pub(crate) fn newest_records() -> [Record; 4] {
+    [
+        "23-epyc-turin-kvm",
+        "23-epyc-turin-kvm-percpu",
+        "28-epyc-turin-kvm-percpu-shared",
+        "28-epyc-turin-kvm-read-sides",
+    ]
+    .map(|name| {
+        let path = format!("{}/../../records/2026-11-{name}.json.gz", env!("CARGO_MANIFEST_DIR"));
+        record::load(Path::new(&path)).unwrap()
+    })
+}
 
 #[test]
 fn every_experiment_has_a_headline_that_it_measures() {
@@ -14,16 +30,7 @@ fn every_experiment_has_a_headline_that_it_measures() {
         .collect();
     let listed: Vec<&str> = HEADLINES.iter().map(|(name, _)| *name).collect();
     assert_eq!(names, listed);
-    // The newest record of a whole run and those of younger experiments have all of them but those of ring 0, of which no CPU has been seen yet.
-    let records = [
-        "23-epyc-turin-kvm",
-        "28-epyc-turin-kvm-percpu-shared",
-        "28-epyc-turin-kvm-read-sides",
-    ]
-    .map(|name| {
-        let path = format!("{}/../../records/2026-11-{name}.json.gz", env!("CARGO_MANIFEST_DIR"));
-        crate::record::load(std::path::Path::new(&path)).unwrap()
-    });
+    let records = newest_records();
     for (name, answers) in HEADLINES {
         if name.ends_with("-ring0") {
             assert!(answers.iter().all(|answer| is_a_row_of_ring_0(answer)), "{name}");
