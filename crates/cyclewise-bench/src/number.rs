@@ -96,6 +96,12 @@ pub fn count(n: usize) -> String {
     grouped(&n.to_string())
 }
 
+/// A count and its noun: `1 machine`, `2 machines`.
+pub fn counted(n: usize, noun: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", count(n))
+}
+
 /// Groups digits by three, from five digits on.
 fn grouped(digits: &str) -> String {
     if digits.len() < 5 {

@@ -244,17 +244,9 @@ fn how_to_start(dir: &str, plan: &Plan) -> Result<String> {
     let script = |name: &str, rest: &str| Ok(format!("{}{rest}\n", command_line(["sh", &format!("{dir}/{name}")])?));
     let what = match &plan.work {
         Work::Sweep { shards, points, .. } => format!("{points} points in {shards} shards of about equal time"),
-        Work::Records { nodes } => {
-            let what = if plan.is_verification() {
-                "verification on"
-            } else {
-                "record of"
-            };
-            match nodes {
-                Some(n) => format!("a {what} each of {n} nodes"),
-                None => format!("a {what} each node"),
-            }
-        }
+        Work::Records { nodes: Some(1) } => format!("a {} of one node", plan.product()),
+        Work::Records { nodes: Some(n) } => format!("a {} of each of {n} nodes", plan.product()),
+        Work::Records { nodes: None } => format!("a {} of each node", plan.product()),
     };
     let mut text = format!("{what}; the job is in {}\n\n", command_line([dir])?);
     text += "With Slurm, which joins at the end:\n    ";

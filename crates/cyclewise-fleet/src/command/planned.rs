@@ -41,7 +41,7 @@ pub(super) fn cyclewise() -> Result<PathBuf> {
 /// Parses and checks the words of a command.
 ///
 /// # Errors
-/// Exit 2: it is none of these, has wrong arguments, or names an output. Exit 3: of `run` and `verify`, there is no `cyclewise` to ask.
+/// Exit 2: it is not `simulate`, `run` or `verify`, has wrong arguments, or names an output. Exit 3: of `run` and `verify`, there is no `cyclewise` to ask.
 pub(super) fn parse(words: &[String]) -> Result<Planned> {
     match words.first().map_or("", String::as_str) {
         "simulate" => sweep(words),
@@ -125,8 +125,8 @@ fn records(words: &[String]) -> Result<Planned> {
     })
 }
 
-/// Options of `run …` or `verify …` that name files, with the files' names; those that a job's scripts give are refused. The lab's program parses them, as it
-/// will on the nodes.
+/// Options of `run …` or `verify …` that name files, with the files' names; those that a job's scripts give are refused. The lab's program
+/// parses them, as it will on the nodes.
 fn files_of_run(words: &[String]) -> Result<Vec<(String, String)>> {
     let program = cyclewise()?;
     let mut asked = Command::new(&program);

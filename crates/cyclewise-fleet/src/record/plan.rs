@@ -57,6 +57,11 @@ impl Plan {
         self.command.first().is_some_and(|word| word == "verify")
     }
 
+    /// What each of its nodes makes, in a word.
+    pub fn product(&self) -> &'static str {
+        if self.is_verification() { "verification" } else { "record" }
+    }
+
     /// Whether the nodes' names are hashed in its records.
     pub fn is_anonymous(&self) -> bool {
         let is = |word: &String| word == "--anonymous" || word.starts_with("--anonymous=");

@@ -10,7 +10,7 @@ mod report;
 mod submitted;
 mod verified;
 
-use common::{Folder, command, cyclewise, programs, refused, text};
+use common::{Folder, command, cyclewise, refused, text};
 use std::process::Output;
 
 fn stdout(output: &Output) -> String {
@@ -25,6 +25,11 @@ fn stderr(output: &Output) -> String {
 #[track_caller]
 fn assert_done(output: &Output) {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+/// Plans a job into `dir`.
+fn plan(dir: &str, options: &[&str], planned: &[&str]) -> Output {
+    cyclewise(&[&["fleet", "plan", "--into", dir], options, planned].concat())
 }
 
 /// The smallest record of the tree.

@@ -1,6 +1,6 @@
 //! What `fleet` writes never replaces what it reads, and a document that was lost is an error.
 
-use super::{Folder, SMALL, command, common, cyclewise, stderr};
+use super::{Folder, SMALL, assert_done, command, common, cyclewise, plan, stderr};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output, Stdio};
@@ -11,8 +11,7 @@ fn sweep() -> Folder {
     let dir = folder.name("");
     let words = "simulate lockref --machine thunderx2 --threads 1,2 --ops 50";
     let words: Vec<&str> = words.split(' ').collect();
-    let output = cyclewise(&[&["fleet", "plan", "--into", &dir, "--shards", "1"][..], &words].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_done(&plan(&dir, &["--shards", "1"], &words));
     let made = cyclewise(
         &[
             &words[..],

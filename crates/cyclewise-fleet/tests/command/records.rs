@@ -1,7 +1,7 @@
 //! `fleet join` of records: mangled files are named and end nothing, and what is missing is named with the command that makes it.
 
 use super::mangle::KINDS;
-use super::{Folder, SMALL, command, common, cyclewise, stderr, stdout};
+use super::{Folder, SMALL, assert_done, command, common, cyclewise, plan, stderr, stdout};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus as Dice;
 use std::collections::BTreeMap;
@@ -146,19 +146,7 @@ fn nothing_that_is_no_file_is_opened_and_links_do_not_loop() {
 fn a_node_without_a_record_is_named_with_the_command_that_makes_it() {
     let folder = Folder::new();
     let dir = folder.name("");
-    let plan = [
-        "fleet",
-        "plan",
-        "--into",
-        &dir,
-        "--nodes",
-        "3",
-        "run",
-        "null-syscall",
-        "--quick",
-    ];
-    let output = cyclewise(&plan);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_done(&plan(&dir, &["--nodes", "3"], &["run", "null-syscall", "--quick"]));
     fs::create_dir_all(folder.path("nodes")).unwrap();
     fs::create_dir_all(folder.path("records")).unwrap();
     folder.with("nodes/9", "n1\nn2\nn3\n");
@@ -168,7 +156,7 @@ fn a_node_without_a_record_is_named_with_the_command_that_makes_it() {
     assert_eq!(
         stderr(&output)
             .lines()
-            .filter(|l| l.contains("2 nodes have no record"))
+            .filter(|l| l.contains("2 nodes without a record"))
             .count(),
         1,
         "{}",
@@ -213,7 +201,7 @@ fn a_node_without_a_record_is_named_with_the_command_that_makes_it() {
     let said = stdout(&output);
     assert_eq!(output.status.code(), Some(1));
     for line in [
-        "1 records of 1 nodes",
+        "1 record of 1 node,",
         "missing: n1: ",
         "missing: n3: ",
         "foreign: records/n1-10.json: is of `run popf",

@@ -17,23 +17,12 @@ fn verification(node: &str, holds: &str) -> String {
 fn a_planned_verification_runs_on_a_node_and_is_joined() {
     let folder = Folder::new();
     let dir = folder.name("job");
-    let plan = [
-        "fleet",
-        "plan",
-        "--into",
-        &dir,
-        "--nodes",
-        "1",
-        "verify",
-        "refs",
-        "--seconds",
-        "1",
-    ];
-    assert!(printed(&plan).starts_with("a verification on each of 1 nodes"));
+    let planned = plan(&dir, &["--nodes", "1"], &["verify", "refs", "--seconds", "1"]);
+    assert!(stdout(&planned).starts_with("a verification of one node; "), "{}", stderr(&planned));
     let output = Command::new("sh").arg(folder.path("job/local")).output().unwrap();
     let said = stdout(&output);
     assert!(
-        said.contains("0 records of 0 nodes, 1 verifications on 1 nodes, "),
+        said.contains("0 records of 0 nodes, 1 verification of 1 node, "),
         "{said}{}",
         stderr(&output)
     );
@@ -43,7 +32,7 @@ fn a_planned_verification_runs_on_a_node_and_is_joined() {
     assert_eq!(output.status.code(), Some(1));
     assert!(stdout(&output).contains("missing: away: "), "{}", stdout(&output));
     assert!(
-        stderr(&output).contains("1 nodes have no verification"),
+        stderr(&output).contains("1 node without a verification"),
         "{}",
         stderr(&output)
     );

@@ -1,6 +1,6 @@
 //! A fleet's report in words, the same in every output.
 
-use super::number::{NONE, brief, count, decimals, fixed, percent, significant, uncertainty};
+use super::number::{NONE, brief, count, counted, decimals, fixed, percent, significant, uncertainty};
 use crate::record::bounds;
 use crate::record::fleet::ProblemKind;
 use crate::record::fleet_report::{Component, Feature, FleetReport, Group, GroupSpread, RowSpread, Verified};
@@ -16,8 +16,8 @@ pub(super) fn one_line(text: &str) -> String {
 
 /// How many machines, groups, records, runs and problems.
 pub(super) fn totals(report: &FleetReport) -> String {
-    let machines = counted(report.machines.len(), "machine", "machines");
-    let groups = counted(report.groups.len(), "group", "groups");
+    let machines = counted(report.machines.len(), "machine");
+    let groups = counted(report.groups.len(), "group");
     format!("{machines} in {groups}, of {}", measured(report))
 }
 
@@ -26,18 +26,13 @@ pub(super) fn measured(report: &FleetReport) -> String {
     let runs = report.machines.iter().map(|m| m.runs).sum::<usize>();
     let problems = match report.problems.len() {
         0 => "no problems".to_owned(),
-        n => counted(n, "problem", "problems"),
+        n => counted(n, "problem"),
     };
     format!(
         "{} with {}; {problems}",
-        counted(report.records, "record", "records"),
-        counted(runs, "run", "runs")
+        counted(report.records, "record"),
+        counted(runs, "run")
     )
-}
-
-/// A count and its noun.
-pub(super) fn counted(n: usize, one: &str, many: &str) -> String {
-    format!("{} {}", count(n), if n == 1 { one } else { many })
 }
 
 /// The short facts that are the same in all groups.
@@ -128,15 +123,15 @@ pub(super) fn searched(report: &FleetReport) -> String {
     }
     let found = match report.unlike.len() {
         0 => "no outlier".to_owned(),
-        n => counted(n, "outlier", "outliers"),
+        n => counted(n, "outlier"),
     };
     let together = match search.together {
         0 => String::new(),
-        n => format!(" and in all rows of each of {}", counted(n, "machine", "machines")),
+        n => format!(" and in all rows of each of {}", counted(n, "machine")),
     };
     format!(
         "{found} in {} of machines and headline rows{together}, at a false discovery rate of {}{untested}",
-        counted(search.tests, "test", "tests"),
+        counted(search.tests, "test"),
         percent(search.rate)
     )
 }
@@ -151,12 +146,12 @@ pub(super) fn differences(report: &FleetReport) -> impl Iterator<Item = &str> {
 /// A line on each part whose promises were verified, then one on each promise that broke.
 pub(super) fn promises(report: &FleetReport) -> Vec<String> {
     let part = |v: &Verified| {
-        let of = counted(v.nodes, "node", "nodes");
+        let of = counted(v.nodes, "node");
         let not_shown = match v.not_shown.as_slice() {
             [] => String::new(),
             [first, ..] => format!(
                 "; {} not shown for want of tries, for example {} on {}",
-                counted(v.not_shown.len(), "promise", "promises"),
+                counted(v.not_shown.len(), "promise"),
                 first.name,
                 first.node
             ),

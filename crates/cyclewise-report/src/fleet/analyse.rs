@@ -3,8 +3,9 @@
 use super::columns::{self, Fleet};
 use super::figures::{Column, Measured};
 use super::row::{self, Row};
-use super::{differences, features, group, headline, outliers, promises, words};
+use super::{differences, features, group, headline, outliers, promises};
 use crate::error::{Error, Result};
+use crate::number;
 use crate::record::Tool;
 use crate::record::fleet::{Checkup, Member, Problem};
 use crate::record::fleet_report::{FleetReport, SCHEMA};
@@ -113,13 +114,13 @@ fn headlines(columns: &[Column]) -> Vec<bool> {
 fn notes(fleet: &Fleet, rows: &[Row]) -> Vec<String> {
     let mut notes = Vec::new();
     if fleet.left_out > 0 {
-        let figures = words::counted(fleet.left_out, "figure");
+        let figures = number::counted(fleet.left_out, "figure");
         notes.push(format!(
             "{figures} left out: zero, negative, or not linear in the copies of the operation, and so no cost"
         ));
     }
     if let [first, ..] = fleet.changed.as_slice() {
-        let nodes = words::counted(fleet.changed.len(), "node");
+        let nodes = number::counted(fleet.changed.len(), "node");
         notes.push(format!("{nodes} changed between records, for example {first}; each counts as a machine of every group that it was in"));
     }
     if fleet.groups.len() > 1 && fleet.groups.iter().all(|group| group.machines < 2) {

@@ -11,6 +11,7 @@ use super::columns::Fleet;
 use super::group::differing;
 use super::row::{RESOLUTION, Row};
 use super::words;
+use crate::number;
 use crate::record::fleet_report::{Difference, Group, Pair};
 use crate::stats::{self, Trimmed};
 
@@ -158,12 +159,12 @@ fn sentence(pair: &Pair, mut parts: Vec<String>) -> String {
     if pair.within > 0 {
         parts.push(format!(
             "{} within {} %",
-            words::counted(pair.within, &format!("{other}row")),
+            number::counted(pair.within, &format!("{other}row")),
             MARGIN * 100.0
         ));
     }
     if pair.undecided > 0 {
-        parts.push(format!("{} undecided", words::counted(pair.undecided, "row")));
+        parts.push(format!("{} undecided", number::counted(pair.undecided, "row")));
     }
     if parts.is_empty() {
         "no row in common".to_owned()
@@ -180,7 +181,7 @@ fn notes(small: &[&str], groups: usize, left_out: usize) -> Vec<String> {
         notes.push(format!(
             "{} of fewer than {} machines that have a headline row ({}{dots}) cannot be compared with others: the spread between \
              such few machines is not known",
-            words::counted(small.len(), "group"),
+            number::counted(small.len(), "group"),
             stats::FEWEST_COMPARED,
             some.join(", ")
         ));
@@ -188,7 +189,7 @@ fn notes(small: &[&str], groups: usize, left_out: usize) -> Vec<String> {
     if left_out > 0 {
         notes.push(format!(
             "{} of groups are not compared: the {MOST_PAIRS} that differ in the fewest facts are",
-            words::counted(left_out, "pair")
+            number::counted(left_out, "pair")
         ));
     }
     notes

@@ -44,7 +44,7 @@ pub(super) fn of_machine(machine: usize, fleet: &Fleet) -> Vec<String> {
     if fleet.known[machine].restarts > 0 {
         evidence.push(format!(
             "requeued {}",
-            words::counted(fleet.known[machine].restarts as usize, "time")
+            number::counted(fleet.known[machine].restarts as usize, "time")
         ));
     }
     evidence.extend(warnings(machine, fleet));

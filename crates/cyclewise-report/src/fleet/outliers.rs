@@ -281,7 +281,7 @@ fn outlier(row: &Row, i: usize, rows: &[Row], fleet: &Fleet) -> Outlier {
         fleet.machines[machine].name,
         words::times(ratio),
         words::sense(row.spread.unit, ratio),
-        words::counted(runs.len(), "run"),
+        number::counted(runs.len(), "run"),
     );
     for part in &evidence {
         sentence.push_str(", ");
@@ -327,7 +327,7 @@ fn notes(rows: &[Row], fleet: &Fleet) -> Vec<String> {
             let text = format!(
                 "{} is unsteady in {name}: its {} lie {} times apart, and those of its group have a spread of {}",
                 fleet.machines[value.machine as usize].name,
-                words::counted(runs.len(), "run"),
+                number::counted(runs.len(), "run"),
                 words::times(apart),
                 number::percent(spread.sd()),
             );
@@ -342,7 +342,7 @@ fn notes(rows: &[Row], fleet: &Fleet) -> Vec<String> {
     unsteady.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let of_machine = |(_, text, rows): (f64, String, usize)| match rows {
         1 => text,
-        _ => format!("{text}; and in {}", words::counted(rows - 1, "more row")),
+        _ => format!("{text}; and in {}", number::counted(rows - 1, "more row")),
     };
     let mut notes = at_most(modes, "more groups with several modes");
     notes.extend(at_most(

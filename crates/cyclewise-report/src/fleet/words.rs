@@ -39,12 +39,6 @@ pub(super) fn row(experiment: &str, variant: &str) -> String {
     format!("{experiment} {variant}")
 }
 
-/// A count and its noun: `1 machine`, `2 machines`.
-pub(super) fn counted(n: usize, noun: &str) -> String {
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", number::count(n))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

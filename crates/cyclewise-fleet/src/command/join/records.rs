@@ -9,6 +9,7 @@ use crate::record::fleet::{BROKEN, ProblemKind};
 use crate::record::plan::{Plan, Work};
 use cyclewise_report::files::output;
 use cyclewise_report::files::progress::Reporter;
+use cyclewise_report::number::counted;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -43,12 +44,7 @@ pub(super) fn join(args: &JoinArgs, plan: Option<&Plan>) -> Result<()> {
             false => how_to_make(&args.dir, &missing, is_anonymous)?,
         };
     }
-    let have = if plan.is_some_and(Plan::is_verification) {
-        joined.verified_nodes()
-    } else {
-        joined.nodes()
-    };
-    let fewer = plan.and_then(|plan| fewer(plan, have));
+    let fewer = plan.and_then(|plan| fewer(plan, &joined));
     if let Some(line) = &fewer {
         said += &format!("{line}\n");
     }
@@ -67,26 +63,33 @@ pub(super) fn join(args: &JoinArgs, plan: Option<&Plan>) -> Result<()> {
         };
     }
     Err(Error::check(format!(
-        "{}: {} nodes have no {}, {torn} files are torn and {changed} were changed; the others were joined",
+        "{}: {} without a {}, {}, {}; the others were joined",
         args.dir.display(),
-        missing.len(),
-        if plan.is_some_and(Plan::is_verification) {
-            "verification"
-        } else {
-            "record"
-        }
+        counted(missing.len(), "node"),
+        plan.map_or("record", Plan::product),
+        counted(torn, "torn file"),
+        counted(changed, "changed file")
     ))
     .in_one_line())
 }
 
-/// What to say if fewer nodes have a record than were planned. Nodes that a job was never given are in no list.
-fn fewer(plan: &Plan, have: usize) -> Option<String> {
+/// What to say if fewer nodes than planned made what the plan asks for. Nodes that a job was never given are in no list.
+fn fewer(plan: &Plan, joined: &Joined) -> Option<String> {
     let Work::Records { nodes } = plan.work else {
         return None;
     };
     let planned = nodes.unwrap_or(1) as usize;
+    let have = match plan.is_verification() {
+        true => joined.verified_nodes(),
+        false => joined.nodes(),
+    };
     (have < planned).then(|| {
-        format!("the plan is for {planned} nodes or more, and {have} nodes of different names have a record; the logs of the rest say why")
+        format!(
+            "the plan is for at least {}, but {}s have only {}; the logs of the rest say why",
+            counted(planned, "node"),
+            plan.product(),
+            counted(have, "node name")
+        )
     })
 }
 
@@ -95,13 +98,17 @@ fn findings(joined: &Joined) -> String {
     let head = &joined.head;
     let verifications = match joined.verifications().count() {
         0 => String::new(),
-        n => format!(", {n} verifications on {} nodes", joined.verified_nodes()),
+        n => format!(
+            ", {} of {}",
+            counted(n, "verification"),
+            counted(joined.verified_nodes(), "node")
+        ),
     };
     let counts = format!(
-        "{} records of {} nodes{verifications}, and {} reports of doctor\n",
-        head.members,
-        joined.nodes(),
-        joined.doctors()
+        "{} of {}{verifications}, and {} of doctor\n",
+        counted(head.members, "record"),
+        counted(joined.nodes(), "node"),
+        counted(joined.doctors(), "report")
     );
     let partial = joined.partial().map(|(file, n)| {
         format!("partial: {file}: {n} of its experiments or rows are missing, and the machine could have measured them")

@@ -13,12 +13,6 @@ fn planned() -> Vec<&'static str> {
     SWEEP[..SWEEP.len() - 1].to_vec()
 }
 
-fn plan(dir: &str, options: &[&str], planned: &[&str]) -> Output {
-    programs::cyclewise();
-    let words = [&["fleet", "plan", "--into", dir], options, planned].concat();
-    cyclewise(&words)
-}
-
 fn planned_in(dir: &str, shards: &str) {
     let output = plan(dir, &["--shards", shards], &planned());
     assert_done(&output);

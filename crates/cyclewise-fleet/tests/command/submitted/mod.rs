@@ -32,7 +32,7 @@ fn run(path: &str, dir: &Path, script: &str, environment: &[(&str, &str)]) -> Ou
 }
 
 fn plan(dir: &str, options: &[&str], planned: &[&str]) {
-    printed(&[&["fleet", "plan", "--into", dir], options, planned].concat());
+    assert_done(&super::plan(dir, options, planned));
 }
 
 const SWEEP_OF_2240: [&str; 8] = [

@@ -111,7 +111,7 @@ fn nodes_without_a_record_are_named_and_the_printed_line_makes_them() {
     let said = text(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(
-        said.starts_with("1 records of 1 nodes, and 1 reports of doctor\n"),
+        said.starts_with("1 record of 1 node, and 1 report of doctor\n"),
         "{said}"
     );
     for node in ["n1", "n3"] {
@@ -125,7 +125,7 @@ fn nodes_without_a_record_are_named_and_the_printed_line_makes_them() {
         said.contains("sbatch --nodes=2 --nodelist='n1,n3' records.sbatch"),
         "{said}"
     );
-    assert!(text(&output.stderr).contains("2 nodes have no record"));
+    assert!(text(&output.stderr).contains("2 nodes without a record"));
     // What is there is joined nevertheless, and again to the same bytes.
     let lines = folder.read("job/fleet.jsonl");
     assert_eq!(lines.lines().count(), 3, "{lines}");
@@ -137,7 +137,7 @@ fn nodes_without_a_record_are_named_and_the_printed_line_makes_them() {
     let said = text(&fewer.stderr);
     assert!(
         fewer.status.code() == Some(1)
-            && said.contains("for 3 nodes or more, and 1 nodes of different names have a record"),
+            && said.contains("for at least 3 nodes, but records have only 1 node name;"),
         "{said}"
     );
     let plan = folder.read("job/plan.json").replace("\"nodes\": 3", "\"nodes\": 1");

@@ -11,9 +11,9 @@ use super::plot::{SERIES, shortened};
 use super::table::{Table, number, words};
 use crate::error::Result;
 use crate::export::fleet::{
-    counted, differences, differing, fact, in_common, kind, measured, medians, one_line, promises, searched, shares,
+    differences, differing, fact, in_common, kind, measured, medians, one_line, promises, searched, shares,
 };
-use crate::export::number::{count, p_value, significant};
+use crate::export::number::{count, counted, p_value, significant};
 use crate::record::fleet_report::{FleetReport, RowSpread};
 use askama::Template;
 use row::RowView;
@@ -77,8 +77,8 @@ impl FleetPage {
         Ok(FleetPage {
             title: format!(
                 "{} in {}",
-                counted(report.machines.len(), "machine", "machines"),
-                counted(report.groups.len(), "group", "groups")
+                counted(report.machines.len(), "machine"),
+                counted(report.groups.len(), "group")
             ),
             style: STYLE,
             series: SERIES,
