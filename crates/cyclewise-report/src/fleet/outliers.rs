@@ -1,11 +1,10 @@
 //! Machines that are not like their group, over all machines and headline rows at one false discovery rate.
 //!
-//! A machine is compared with the others of its group, where that has several modes with the nearest, in every headline row, and in
+//! A machine is compared with the others of its group (with the nearest mode, where that has several), in every headline row and in
 //! all of them `together`. The tail is that of all groups and rows together (of its own row, where that has very many machines), because a
-//! group of 20 does not show its own; and where the groups' spreads are alike, each knows its own better by the others'. Less than
-//! [`LEAST_APART`] from its group's median no machine is named: it makes no difference, and a timer's step may be as large. A group with
-//! fewer than [`FEWEST`] machines, and one of which more than a fifth is far from any centre, cannot reveal outliers: its machines are
-//! counted as untested.
+//! group of 20 does not show its own; and where the groups' spreads are alike, each is estimated better with the others'. Only a row that
+//! makes a difference ([`Row::is_apart`]) names a machine. A group with fewer than [`FEWEST`] machines, and one of which more than a fifth
+//! is far from any centre, cannot reveal outliers: its machines are counted as untested.
 
 use super::columns::Fleet;
 use super::distance::{FEWEST, can_tell, distance};
@@ -20,9 +19,6 @@ use std::collections::BTreeMap;
 
 /// Rows of at least this many machines show their own tails, with two standard errors' certainty of what matters.
 const OWN_TAIL: usize = 10_000;
-
-/// The least distance from the group's median of a machine that is named.
-pub(super) const LEAST_APART: f64 = 0.02;
 
 /// A run is beyond its group at this many of its standard deviations.
 const BEYOND: f64 = 3.0;
@@ -57,7 +53,7 @@ pub(super) fn search(rows: &mut [Row], fleet: &Fleet, rate: f64) -> FoundOutlier
             tested[row.spread.values[i].machine as usize] = true;
             tests.push((place, i));
             // One that makes no difference is a test, and no discovery.
-            p.push(if row.is_apart(i, LEAST_APART) { distance.p } else { 1.0 });
+            p.push(if row.is_apart(i) { distance.p } else { 1.0 });
         }
     }
     let statements = together::statements(rows, &far, fleet, |far| {

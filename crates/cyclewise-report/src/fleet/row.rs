@@ -12,6 +12,9 @@ const BINS: usize = 48;
 /// No spread between machines counts as less, as a share: below it, figures differ by the timer's resolution.
 pub(super) const RESOLUTION: f64 = 0.001;
 
+/// The least distance from the median that makes a difference, as a share.
+const LEAST_APART: f64 = 0.02;
+
 /// A row that has been described.
 pub(super) struct Row {
     pub spread: RowSpread,
@@ -29,9 +32,9 @@ impl Row {
         self.apart(i).exp()
     }
 
-    /// Whether a value is at least this share from the median of its mode.
-    pub(super) fn is_apart(&self, i: usize, least: f64) -> bool {
-        self.apart(i).abs() >= least.ln_1p()
+    /// Whether a value is so far from the median of its mode that it makes a difference: a timer's step may be as large as less.
+    pub(super) fn is_apart(&self, i: usize) -> bool {
+        self.apart(i).abs() >= LEAST_APART.ln_1p()
     }
 
     fn apart(&self, i: usize) -> f64 {
@@ -56,9 +59,9 @@ pub(super) struct ModeFit {
     /// The logarithm of its median.
     pub median: f64,
     pub machines: usize,
-    /// Its centre and spread; of a minor mode of few machines the spread is that of the largest mode.
+    /// Its centre and spread.
     pub fit: Option<Robust>,
-    /// Whether the spread is that of the largest mode.
+    /// Whether the spread is that of the largest mode, because its own machines are few.
     pub is_borrowed: bool,
 }
 

@@ -1,10 +1,9 @@
 //! Machines whose rows together are not like their group's, where each of them may be.
 //!
 //! The formulas, and what the null distribution is, are in `stats/together.rs`. A row speaks where it is on the machine's side by
-//! [`SPEAKS`] standard deviations; a machine of which fewer than two rows do that, by [`LEAST_APART`] each, is not named by them.
+//! [`SPEAKS`] standard deviations. A machine is named only if two of the rows that speak make a difference ([`Row::is_apart`]).
 
 use super::columns::Fleet;
-use super::outliers::LEAST_APART;
 use super::row::Row;
 use super::{evidence, words};
 use crate::record::fleet_report::Together;
@@ -73,7 +72,7 @@ pub(super) fn statements(
         let speaking: Vec<(usize, usize)> = speaking.into_iter().map(|row| (row.1, row.2)).collect();
         let apart = speaking
             .iter()
-            .filter(|(place, i)| rows[*place].is_apart(*i, LEAST_APART));
+            .filter(|(place, i)| rows[*place].is_apart(*i));
         let sigmas = far[place].0;
         let says_something = sigmas > 0.0 && apart.count() >= 2;
         Statement {
