@@ -208,7 +208,7 @@ impl<T> Parts<T> {
     fn in_order(self, sources: &[PathBuf]) -> Gathered<T> {
         let (members, duplicates) = resolve::members(self.members);
         let (checkups, later) = resolve::checkups(self.checkups);
-        let verified = checkups.iter().filter(|checkup| !checkup.verified.is_empty());
+        let verified = checkups.iter().filter(|checkup| checkup.is_verification());
         let verified = verified.map(|checkup| checkup.node.clone());
         let nodes: BTreeSet<String> = members
             .iter()

@@ -90,7 +90,7 @@ pub(crate) fn join(
 
 /// The nodes of `dir`'s jobs of which there is no report of doctor.
 pub(crate) fn without_checkup(dir: &Path, joined: &Joined) -> Vec<String> {
-    let doctors = joined.checkups.iter().filter(|c| c.verified.is_empty());
+    let doctors = joined.checkups.iter().filter(|c| !c.is_verification());
     let have: BTreeSet<&str> = doctors.map(|c| c.node.as_str()).collect();
     let nodes = expected::nodes(dir).0.into_keys();
     nodes.filter(|node| !have.contains(&**node)).collect()
@@ -134,7 +134,7 @@ impl Joined {
 
     /// What was verified on nodes.
     pub(crate) fn verifications(&self) -> impl Iterator<Item = &Checkup> {
-        self.checkups.iter().filter(|checkup| !checkup.verified.is_empty())
+        self.checkups.iter().filter(|checkup| checkup.is_verification())
     }
 
     /// The files of records that lack something that their machine could have measured, and how much.

@@ -18,7 +18,7 @@ type Said<'a> = (&'a str, &'a str, &'a str);
 /// counts; of those that do not say when they were made, that whose file's name is last.
 pub(super) fn features(checkups: &[Checkup]) -> Vec<Feature> {
     let mut nodes: BTreeMap<String, &Checkup> = BTreeMap::new();
-    for checkup in checkups.iter().filter(|checkup| checkup.verified.is_empty()) {
+    for checkup in checkups.iter().filter(|checkup| !checkup.is_verification()) {
         let node = nodes.entry(plain(&checkup.node)).or_insert(checkup);
         if (&checkup.created, &checkup.file) > (&node.created, &node.file) {
             *node = checkup;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// One entry for each part that was verified, by name.
 pub(super) fn verified(checkups: &[Checkup]) -> Vec<Verified> {
     let mut parts: BTreeMap<&str, Vec<&Checkup>> = BTreeMap::new();
-    for checkup in checkups.iter().filter(|checkup| !checkup.verified.is_empty()) {
+    for checkup in checkups.iter().filter(|checkup| checkup.is_verification()) {
         parts.entry(&checkup.verified).or_default().push(checkup);
     }
     let part = |(what, mut nodes): (&str, Vec<&Checkup>)| {

@@ -32,6 +32,13 @@ fn clean(text: &str) -> String {
     text.replace(crate::error::is_control, " ")
 }
 
+impl Checkup {
+    /// Whether it is a verification, and no doctor's report.
+    pub fn is_verification(&self) -> bool {
+        !self.verified.is_empty()
+    }
+}
+
 impl Verification {
     /// What a fleet keeps of the verification in `file`; control characters become spaces.
     pub fn checkup(&self, file: &str) -> Checkup {
