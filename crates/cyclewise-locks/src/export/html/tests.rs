@@ -5,8 +5,9 @@ use crate::record::{Locks, made_up};
 
 /// The visible text of a page, one line per element.
 fn text(page: &str) -> String {
-    // Where a browser may break a name.
-    let body = page.split_once("<body>").unwrap().1.replace("<wbr>", "");
+    // Where lines may end, and where not, is none of the text.
+    let body = page.split_once("<body>").unwrap().1;
+    let body = ["<wbr>", "<bdi>", "</bdi>"].iter().fold(body.to_owned(), |body, tag| body.replace(tag, ""));
     let mut out = String::new();
     for piece in body.split('<') {
         let words = piece.split_once('>').map_or(piece, |(_, words)| words).trim();

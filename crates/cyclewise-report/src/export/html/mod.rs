@@ -15,6 +15,7 @@ mod guest;
 mod in_context;
 pub mod machine;
 pub mod page;
+pub mod pieces;
 pub mod plot;
 mod published;
 pub mod table;

@@ -4,6 +4,7 @@
     reason = "for the pages of this workspace; what a name does not say is documented"
 )]
 
+use super::pieces::{Piece, pieces};
 use super::words::sign;
 use crate::export::number::NONE;
 use crate::record::Verdict;
@@ -104,73 +105,19 @@ pub fn verdict(v: Verdict) -> Cell {
 }
 
 impl Cell {
-    /// The text in the parts between which a line may end.
-    pub fn parts(&self) -> Vec<&str> {
-        breakable(&self.text)
+    /// The text in the pieces between which a line may end.
+    pub fn pieces(&self) -> Vec<Piece<'_>> {
+        pieces(&self.text)
     }
 
     /// The same of the second line.
-    pub fn detail_parts(&self) -> Vec<&str> {
-        breakable(&self.detail)
+    pub fn detail_pieces(&self) -> Vec<Piece<'_>> {
+        pieces(&self.detail)
     }
 
     /// Adds a smaller second line.
     pub fn with_detail(mut self, detail: impl Into<String>) -> Self {
         self.detail = detail.into();
         self
-    }
-}
-
-/// Words of at most this many letters are not broken.
-const SHORT_WORD: usize = 14;
-
-/// The text in parts: names of functions and files, which have no spaces, may be broken after `::`, `/`, `_`, `<`, `(` and `,`, and before
-/// a capital after a small letter.
-fn breakable(text: &str) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let mut start = 0;
-    for word in text
-        .split_inclusive(' ')
-        .filter(|word| word.chars().count() > SHORT_WORD)
-    {
-        let at = word.as_ptr().addr() - text.as_ptr().addr();
-        let mut chars = word.char_indices().peekable();
-        while let Some((i, c)) = chars.next() {
-            let next = chars.peek().map(|(_, next)| *next);
-            let may_end = |next: char| match c {
-                ':' => next != ':' && word[..i].ends_with(':'),
-                '/' | '_' | '<' | '(' | ',' => next != c && next != ' ',
-                _ => c.is_lowercase() && next.is_uppercase(),
-            };
-            if next.is_some_and(may_end) {
-                parts.push(&text[start..at + i + 1]);
-                start = at + i + 1;
-            }
-        }
-    }
-    parts.push(&text[start..]);
-    parts
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_names_end_lines_where_their_words_do() {
-        assert_eq!(
-            breakable("./nptl/pthread_rwlock_common.c:254"),
-            ["./", "nptl/", "pthread_", "rwlock_", "common.c:254"]
-        );
-        assert_eq!(
-            breakable("v8::internal::HeapMap<A>"),
-            ["v8::", "internal::", "Heap", "Map<", "A>"]
-        );
-        assert_eq!(breakable("a_b of c/d"), ["a_b of c/d"]);
-        assert_eq!(
-            breakable("in a_function_with_a_name, once").concat(),
-            "in a_function_with_a_name, once"
-        );
-        assert_eq!(breakable(""), [""]);
     }
 }
