@@ -19,7 +19,7 @@ pub(super) struct Cli {
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Write a Slurm job that runs a sweep in shards, or measures a record or verifies promises on each node
+    /// Write a Slurm job that runs a sweep in shards, or measures a record or verifies promises on every node
     Plan(PlanArgs),
     /// Join what the job wrote, and name what is missing
     Join(JoinArgs),

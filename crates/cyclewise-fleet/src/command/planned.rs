@@ -47,7 +47,7 @@ pub(super) fn parse(words: &[String]) -> Result<Planned> {
         "simulate" => sweep(words),
         "run" | "verify" => records(words),
         other => Err(Error::usage(format!(
-            "fleet plan: a job is made of `simulate …`, `run …` or `verify …`, not of {other:?}"
+            "fleet plan: a job runs `simulate …`, `run …` or `verify …`, not {other:?}"
         ))
         .in_one_line()),
     }

@@ -119,7 +119,7 @@ fn outcome(what: What, verification: &Verification) -> Result<()> {
             return Err(Error {
                 possible: true,
                 ..Error::unsupported(format!(
-                    "verify {}: not shown, for want of tries: {}; run it again with more --seconds, or on an idle machine",
+                    "verify {}: not shown, after too few tries: {}; run it again with more --seconds, or on an idle machine",
                     verification.what,
                     not_shown.join(", ")
                 ))

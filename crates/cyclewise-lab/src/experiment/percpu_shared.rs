@@ -1,6 +1,6 @@
 //! `percpu-shared`: pointers and histograms that all threads share, counted on each CPU, compared with what programs use instead.
 //!
-//! Histograms record the same 1024 values: 80 cells or so of ours, in no order. The limit's row adds them to a word.
+//! Histograms record the same 1024 values, which fall into some 300 of our cells in no order. The limit's row adds them to a word.
 
 use super::{Definition, Options};
 use crate::arch::observe;
@@ -18,7 +18,7 @@ use std::time::Duration;
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "percpu-shared",
-    question: "What do a shared pointer and a histogram cost that count on each CPU, compared with std's Arc and with histograms that programs use?",
+    question: "What do a shared pointer and a histogram that count on each CPU cost, compared with std's Arc and the histograms that programs use?",
     source: "Jeremy Fitzhardinge, \"Implement per-processor data areas for i386\", August 2006, and the kernel's percpu_ref",
     unit: Unit::TicksPerOp,
     guards: Guards::WholeMachine,

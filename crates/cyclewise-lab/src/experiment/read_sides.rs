@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "read-sides",
-    question: "What does a reader pay by RCU and by a sequence lock, compared with epochs, borrowed pointers and locks, and what does the writer pay?",
+    question: "What does a reader pay with RCU or a sequence lock, compared with epochs, borrowed pointers and locks, and what does the writer pay?",
     source: "Andy Lutomirski and Ingo Molnar, \"x86-64: Optimize vread_tsc's barriers\", April 2011, whose clock is read under a sequence lock; P. McKenney et al., \"User-level implementations of read-copy update\", 2012",
     unit: Unit::TicksPerOp,
     guards: Guards::ThisThread,
@@ -65,7 +65,7 @@ fn setup(_: &Options) -> Result<Setup> {
     samplers.extend(copies(&mut bench));
     samplers.extend(fences(&mut bench));
     let mut notes = vec![format!(
-        "light fences are free here: {}; a barrier interrupts the CPUs that run other threads of the process, of which there are none",
+        "light fences are free here: {}; no other thread of the process runs, so that a barrier interrupts no CPU",
         fence::is_asymmetric()
     )];
     let mut missing = Vec::new();

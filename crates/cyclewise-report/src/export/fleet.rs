@@ -127,10 +127,10 @@ pub(super) fn searched(report: &FleetReport) -> String {
     };
     let together = match search.together {
         0 => String::new(),
-        n => format!(" and in all rows of each of {}", counted(n, "machine")),
+        n => format!(" and {} of machines in all rows together", count(n)),
     };
     format!(
-        "{found} in {} of machines and headline rows{together}, at a false discovery rate of {}{untested}",
+        "{found} in {} of machines in headline rows{together}, at a false discovery rate of {}{untested}",
         counted(search.tests, "test"),
         percent(search.rate)
     )
@@ -150,7 +150,7 @@ pub(super) fn promises(report: &FleetReport) -> Vec<String> {
         let not_shown = match v.not_shown.as_slice() {
             [] => String::new(),
             [first, ..] => format!(
-                "; {} not shown for want of tries, for example {} on {}",
+                "; {} not shown after too few tries, for example {} on {}",
                 counted(v.not_shown.len(), "promise"),
                 first.name,
                 first.node

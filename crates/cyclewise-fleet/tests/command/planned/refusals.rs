@@ -69,7 +69,7 @@ fn wrong_plans_are_refused_in_one_line_and_write_nothing() {
         ),
         (&[], vec!["simulate", "fetch-add"], "--machine"),
         (&[], vec!["simulate", "list"], "not its subcommands"),
-        (&[], vec!["doctor"], "not of \"doctor\""),
+        (&[], vec!["doctor"], "not \"doctor\""),
         (&[], vec!["nonsense"], "nonsense"),
         (&[], vec!["run", "--help"], "cannot be run"),
         (&[], vec!["run", "popf"], "--nodes N"),

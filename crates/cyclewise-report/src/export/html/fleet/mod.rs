@@ -151,7 +151,7 @@ fn answer(report: &FleetReport) -> Vec<String> {
 }
 
 fn outliers(report: &FleetReport) -> Table {
-    let mut table = Table::new("Rows of machines that are far from their group by themselves");
+    let mut table = Table::new("Rows in which a machine is far from its group");
     table.words("Machine");
     table.words("Row");
     table.numbers("Value", "");
