@@ -7,7 +7,7 @@
 //! - at least 1.5 standard deviations of the others (more if these are few), and
 //! - two thirds of them, at least three, lie within six of those deviations: machines that are each somewhere else are no mode.
 //!
-//! Those within six deviations are its members; a machine beyond them is none, and is as far from this mode as it is.
+//! Those within six deviations are its members. A value beyond them belongs to no mode.
 //!
 //! Beyond a normal value x the distance to the next of k values has about an exponential distribution with rate k x (A. Rényi, "On the
 //! theory of order statistics", Acta Mathematica Hungarica 4, 1953): with three of 36 beyond, 1.7 standard deviations come
