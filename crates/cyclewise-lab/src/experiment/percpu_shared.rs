@@ -63,25 +63,24 @@ fn values() -> Box<[u64]> {
         .collect()
 }
 
+/// A row whose call takes each of the values.
+fn each<T: Copy + 'static>(
+    bench: &mut Bench,
+    name: &'static str,
+    values: Box<[T]>,
+    mut take: impl FnMut(T) + 'static,
+) -> Box<dyn Sampler> {
+    bench.calls_of(name, VALUES as u32, move || {
+        observe(values.as_ptr());
+        values.iter().for_each(|&value| take(value));
+    })
+}
+
 fn setup(options: &Options) -> Result<Setup> {
     let cpus = options.cpus()?;
     let mut bench = Bench::new();
-    /// A row whose call takes each of the values.
-    fn each<T: Copy + 'static>(
-        bench: &mut Bench,
-        name: &'static str,
-        values: Box<[T]>,
-        mut take: impl FnMut(T) + 'static,
-    ) -> Box<dyn Sampler> {
-        bench.calls_of(name, VALUES as u32, move || {
-            observe(values.as_ptr());
-            values.iter().for_each(|&value| take(value));
-        })
-    }
-    let (whole, numbers) = (
-        values(),
-        values().iter().map(|&value| value as f64).collect::<Box<[_]>>(),
-    );
+    let whole = values();
+    let numbers: Box<[f64]> = whole.iter().map(|&value| value as f64).collect();
     let word = PerCpu::<u64>::new();
     let [histogram, of_u64] = [(); 2].map(|()| &*Box::leak(Box::new(Histogram::new())));
     // Two digits: cells of at most 1/64, where ours have at most 1/32.
