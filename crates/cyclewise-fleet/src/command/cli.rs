@@ -10,7 +10,7 @@ use std::path::PathBuf;
     name = "cyclewise-fleet",
     version,
     about,
-    after_help = "Exit status: 0 success, 1 something is missing, torn or changed, 2 usage error, 3 an output could not be written, or a program is missing."
+    after_help = "Exit status: 0 success, 1 something is missing, torn or changed, or a promise broke, 2 usage error, 3 an output could not be written, or a program is missing."
 )]
 pub(super) struct Cli {
     #[command(subcommand)]

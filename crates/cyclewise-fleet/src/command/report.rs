@@ -8,6 +8,7 @@ use crate::fleet::{self, Settings};
 use cyclewise_report::files::output;
 use cyclewise_report::files::output::tell;
 use cyclewise_report::files::progress::Reporter;
+use cyclewise_report::number::counted;
 use std::io;
 
 pub(super) fn report(args: &FleetReportArgs) -> Result<()> {
@@ -32,7 +33,7 @@ pub(super) fn report(args: &FleetReportArgs) -> Result<()> {
     if inventory.measured.records.is_empty() && inventory.checkups.is_empty() {
         return Err(nothing(args, inventory.problems.len()));
     }
-    tell(&format!("analysing {} records", inventory.measured.records.len()));
+    tell(&format!("analysing {}", counted(inventory.measured.records.len(), "record")));
     let report = fleet::measured(inventory.measured, &inventory.checkups, inventory.problems, &settings)?;
     let page = |out: &mut dyn io::Write| {
         let page = export::html::render_fleet(&report).map_err(io::Error::other)?;

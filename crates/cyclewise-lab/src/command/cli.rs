@@ -91,8 +91,8 @@ pub(super) enum Command {
     Time(Box<TimeArgs>),
     /// Show what atomics cost a program: which lines of code, and what it would gain without
     ///
-    /// Starts the program `cyclewise-locks`, beside this one or in PATH, with the same words: `cyclewise locks --help` prints its options.
-    /// Exit status 3: it is not there.
+    /// Starts the program `cyclewise-locks`, beside this one or in PATH, with the same arguments: `cyclewise locks --help` prints its options.
+    /// Exit status 3: that program was not found.
     #[command(disable_help_flag = true)]
     Locks {
         /// Options, the program to count, and its arguments
@@ -105,8 +105,8 @@ pub(super) enum Command {
     },
     /// Simulate contended cache lines on other machines
     ///
-    /// Starts the program `cyclewise-sim`, beside this one or in PATH, with the same words: `cyclewise simulate --help` prints its options.
-    /// Exit status 3: it is not there.
+    /// Starts the program `cyclewise-sim`, beside this one or in PATH, with the same arguments: `cyclewise simulate --help` prints its options.
+    /// Exit status 3: that program was not found.
     #[command(disable_help_flag = true)]
     Simulate {
         /// Options and arguments
@@ -124,15 +124,15 @@ pub(super) enum Command {
     },
     /// Run on many machines and compare them, on Slurm or over ssh
     ///
-    /// Starts the program `cyclewise-fleet`, beside this one or in PATH, with the same words: `cyclewise fleet --help` prints its subcommands.
-    /// Exit status 3: it is not there.
+    /// Starts the program `cyclewise-fleet`, beside this one or in PATH, with the same arguments: `cyclewise fleet --help` prints its subcommands.
+    /// Exit status 3: that program was not found.
     #[command(disable_help_flag = true)]
     Fleet {
         /// Subcommand, options and arguments
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
         words: Vec<OsString>,
     },
-    /// Check a command `run …` for `fleet plan`
+    /// Check a command `run …` or `verify …` for `fleet plan`
     #[command(hide = true, disable_help_flag = true)]
     PlannedRun {
         /// The command
@@ -255,9 +255,8 @@ pub(super) struct CompareArgs {
     /// Write the comparison as an HTML page
     #[arg(long, value_name = "PATH")]
     pub(super) html: Option<PathBuf>,
-    /// Exit with 1 if a row is slower than in the first record, and its whole 95 % interval is beyond this share; with 3 if that
-    /// cannot be told of one, whose interval reaches beyond it; only in the experiments named, if any: slower:5%, or
-    /// slower:5%,popf,arc
+    /// Exit with 1 if a row is slower than in the first record by more than this share, in its whole 95 % interval; with 3 if an
+    /// interval includes the share; of the named experiments alone, if any: slower:5%, or slower:5%,popf,arc
     #[arg(long, value_name = "slower:P%[,EXPERIMENT…]")]
     pub(super) fail_on: Option<FailOn>,
     /// Print every column [default: those that fit the terminal, at most 100 characters]
