@@ -50,7 +50,7 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
 /// Where a long name may be broken.
 fn ends(name: &str) -> impl Iterator<Item = usize> {
     let pairs = name.char_indices().zip(name.chars().skip(1));
-    pairs.filter_map(|((i, c), next)| {
+    pairs.filter_map(move |((i, c), next)| {
         let may_end = match c {
             ':' => next != ':' && name[..i].ends_with(':'),
             '/' | '_' | '<' | '(' | ',' => next != c,
