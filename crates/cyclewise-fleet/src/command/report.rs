@@ -33,7 +33,10 @@ pub(super) fn report(args: &FleetReportArgs) -> Result<()> {
     if inventory.measured.records.is_empty() && inventory.checkups.is_empty() {
         return Err(nothing(args, inventory.problems.len()));
     }
-    tell(&format!("analysing {}", counted(inventory.measured.records.len(), "record")));
+    tell(&format!(
+        "analysing {}",
+        counted(inventory.measured.records.len(), "record")
+    ));
     let report = fleet::measured(inventory.measured, &inventory.checkups, inventory.problems, &settings)?;
     let page = |out: &mut dyn io::Write| {
         let page = export::html::render_fleet(&report).map_err(io::Error::other)?;

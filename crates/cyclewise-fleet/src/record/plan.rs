@@ -59,7 +59,11 @@ impl Plan {
 
     /// What each of its nodes makes, in a word.
     pub fn product(&self) -> &'static str {
-        if self.is_verification() { "verification" } else { "record" }
+        if self.is_verification() {
+            "verification"
+        } else {
+            "record"
+        }
     }
 
     /// Whether the nodes' names are hashed in its records.

@@ -18,7 +18,11 @@ fn a_planned_verification_runs_on_a_node_and_is_joined() {
     let folder = Folder::new();
     let dir = folder.name("job");
     let planned = plan(&dir, &["--nodes", "1"], &["verify", "refs", "--seconds", "1"]);
-    assert!(stdout(&planned).starts_with("a verification of one node; "), "{}", stderr(&planned));
+    assert!(
+        stdout(&planned).starts_with("a verification of one node; "),
+        "{}",
+        stderr(&planned)
+    );
     let output = Command::new("sh").arg(folder.path("job/local")).output().unwrap();
     let said = stdout(&output);
     assert!(

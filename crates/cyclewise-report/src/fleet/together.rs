@@ -70,9 +70,7 @@ pub(super) fn statements(
             .collect();
         speaking.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
         let speaking: Vec<(usize, usize)> = speaking.into_iter().map(|row| (row.1, row.2)).collect();
-        let apart = speaking
-            .iter()
-            .filter(|(place, i)| rows[*place].is_apart(*i));
+        let apart = speaking.iter().filter(|(place, i)| rows[*place].is_apart(*i));
         let sigmas = far[place].0;
         let says_something = sigmas > 0.0 && apart.count() >= 2;
         Statement {

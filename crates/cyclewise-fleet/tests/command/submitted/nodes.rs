@@ -136,8 +136,7 @@ fn nodes_without_a_record_are_named_and_the_printed_line_makes_them() {
     let fewer = cyclewise(&["fleet", "join", &folder.name("job")]);
     let said = text(&fewer.stderr);
     assert!(
-        fewer.status.code() == Some(1)
-            && said.contains("for at least 3 nodes, but records have only 1 node name;"),
+        fewer.status.code() == Some(1) && said.contains("for at least 3 nodes, but records have only 1 node name;"),
         "{said}"
     );
     let plan = folder.read("job/plan.json").replace("\"nodes\": 3", "\"nodes\": 1");

@@ -7,7 +7,9 @@ use crate::record::{Locks, made_up};
 fn text(page: &str) -> String {
     // Where lines may end, and where not, is none of the text.
     let body = page.split_once("<body>").unwrap().1;
-    let body = ["<wbr>", "<bdi>", "</bdi>"].iter().fold(body.to_owned(), |body, tag| body.replace(tag, ""));
+    let body = ["<wbr>", "<bdi>", "</bdi>"]
+        .iter()
+        .fold(body.to_owned(), |body, tag| body.replace(tag, ""));
     let mut out = String::new();
     for piece in body.split('<') {
         let words = piece.split_once('>').map_or(piece, |(_, words)| words).trim();

@@ -88,7 +88,12 @@ mod tests {
 
     #[test]
     fn short_names_with_hyphens_stay_on_their_line() {
-        let of = |text| pieces(text).into_iter().map(|p| (p.text, p.is_whole)).collect::<Vec<_>>();
+        let of = |text| {
+            pieces(text)
+                .into_iter()
+                .map(|p| (p.text, p.is_whole))
+                .collect::<Vec<_>>()
+        };
         assert_eq!(of("rseq-add-64"), [("rseq-add-64", true)]);
         assert_eq!(
             of("beside lock-add-64 of percpu"),
@@ -96,6 +101,9 @@ mod tests {
         );
         // The twin: without a hyphen nothing holds it together, and a long one is left to the browser.
         assert_eq!(of("beside"), [("beside", false)]);
-        assert_eq!(of("a-name-of-many-words-in-it"), [("a-name-of-many-words-in-it", false)]);
+        assert_eq!(
+            of("a-name-of-many-words-in-it"),
+            [("a-name-of-many-words-in-it", false)]
+        );
     }
 }
