@@ -2,6 +2,9 @@
 
 #![forbid(unsafe_code)]
 
+// Templates name its functions as those of other packages do, which include them.
+extern crate self as cyclewise_report;
+
 pub mod answer;
 pub mod compare;
 pub mod docs;

@@ -1,4 +1,4 @@
-//! Where a line may end in a name: browsers break none at its words, and all at their hyphens.
+//! Where a line may end in a name or an interval: a browser breaks it at every hyphen or dash, and nowhere else.
 #![allow(
     missing_docs,
     reason = "for the pages of this workspace; what a name does not say is documented"
@@ -6,20 +6,21 @@
 
 /// Words of at most this many letters are not broken.
 const SHORT_WORD: usize = 14;
-/// Nor are those with hyphens up to this many.
+/// Nor are those with a hyphen or a dash up to this many.
 const SHORT_NAME: usize = 20;
 
 /// A part of a text, after which a line may end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece<'t> {
     pub text: &'t str,
-    /// Whether no line may end in it, though it has hyphens.
+    /// Whether no line may end in it, though it has a hyphen or a dash.
     pub is_whole: bool,
 }
 
 /// The text in pieces: long names of functions and files, which have no spaces, may be broken after `::`, `/`, `_`, `<`, `(` and `,`, and
 /// before a capital after a small letter.
-pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
+pub fn pieces<T: AsRef<str> + ?Sized>(text: &T) -> Vec<Piece<'_>> {
+    let text = text.as_ref();
     let mut pieces = Vec::new();
     let mut start = 0;
     let mut cut = |to: usize, is_whole: bool| {
@@ -35,7 +36,7 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
     for word in text.split_inclusive(' ') {
         let name = word.trim_end_matches(' ');
         let letters = name.chars().count();
-        if letters <= SHORT_NAME && name.contains('-') {
+        if letters <= SHORT_NAME && name.contains(['-', '–']) {
             cut(at, false);
             cut(at + name.len(), true);
         } else if letters > SHORT_WORD {
@@ -45,6 +46,14 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
     }
     cut(text.len(), false);
     pieces
+}
+
+/// A page without what says where lines end.
+#[cfg(test)]
+pub(super) fn joined(page: &str) -> String {
+    ["<wbr>", "<bdi>", "</bdi>"]
+        .iter()
+        .fold(page.to_owned(), |page, tag| page.replace(tag, ""))
 }
 
 /// Where a long name may be broken.
@@ -88,17 +97,16 @@ mod tests {
 
     #[test]
     fn short_names_with_hyphens_stay_on_their_line() {
-        let of = |text| {
-            pieces(text)
-                .into_iter()
-                .map(|p| (p.text, p.is_whole))
-                .collect::<Vec<_>>()
+        let of = |text: &'static str| -> Vec<(&str, bool)> {
+            let pieces = pieces(text).into_iter();
+            pieces.map(|p| (p.text, p.is_whole)).collect()
         };
         assert_eq!(of("rseq-add-64"), [("rseq-add-64", true)]);
         assert_eq!(
             of("beside lock-add-64 of percpu"),
             [("beside ", false), ("lock-add-64", true), (" of percpu", false)]
         );
+        assert_eq!(of("0.9837–0.9960"), [("0.9837–0.9960", true)]);
         // The twin: without a hyphen nothing holds it together, and a long one is left to the browser.
         assert_eq!(of("beside"), [("beside", false)]);
         assert_eq!(

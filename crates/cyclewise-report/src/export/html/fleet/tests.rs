@@ -1,11 +1,11 @@
 //! The page: what it says, what it must not hold, and its size.
 
-use crate::export::html::render_fleet;
+use crate::export::html::{pieces, render_fleet};
 use crate::fleet::made_up::outputs;
 use crate::record::fleet_report::FleetReport;
 
 fn page(report: &FleetReport) -> String {
-    render_fleet(report).unwrap()
+    pieces::joined(&render_fleet(report).unwrap())
 }
 
 #[test]
