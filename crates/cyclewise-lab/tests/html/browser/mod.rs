@@ -1,4 +1,4 @@
-//! The page as a browser renders it on a desktop and on a phone, and pages broken on purpose, which the same check must
+//! The page as a browser renders it on a desktop, a tablet and a phone, and pages broken on purpose, which the same check must
 //! catch.
 
 mod chromium;
@@ -8,6 +8,7 @@ use chromium::{Chromium, Picture};
 use cyclewise_lab::export::html::{render, render_comparison};
 
 const PHONE: u32 = 360;
+const TABLET: u32 = 768;
 const DESKTOP: u32 = 1200;
 
 /// Says how `page` fails a reader at this width, if it does: `samples` is how many dots its plots must hold.
@@ -24,6 +25,9 @@ fn check(chromium: &Chromium, page: &str, width: u32, samples: usize) -> Result<
     for (i, plot) in layout.plots.iter().enumerate() {
         if plot.width < 200.0 || plot.height < 40.0 {
             return Err(format!("plot {i} is {} by {}", plot.width, plot.height));
+        }
+        if plot.width < 0.8 * f64::from(width) {
+            return Err(format!("plot {i} takes {} of the page's {width}", plot.width));
         }
         let painted = dots(&picture, plot);
         if painted < 20 {
@@ -54,10 +58,10 @@ fn page() -> (String, usize) {
 }
 
 #[test]
-fn a_browser_shows_every_dot_on_a_desktop_and_on_a_phone() {
+fn a_browser_shows_every_dot_on_a_desktop_a_tablet_and_a_phone() {
     let Some(chromium) = Chromium::find() else { return };
     let (page, samples) = page();
-    for width in [DESKTOP, PHONE] {
+    for width in [DESKTOP, TABLET, PHONE] {
         check(&chromium, &page, width, samples).unwrap();
     }
 }
@@ -84,6 +88,10 @@ fn broken_pages_are_caught() {
     caught(
         &page.replace("--dot-opacity: 0.42", "--dot-opacity: 0"),
         "pixels of dots",
+    );
+    caught(
+        &page.replace("max-width: 36rem", "max-width: 15rem"),
+        "of the page's 360",
     );
     caught(
         &page.replace("<main>", "<main><div style=\"width:50rem\">wide</div>"),
