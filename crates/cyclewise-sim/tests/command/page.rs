@@ -119,7 +119,11 @@ fn page() -> String {
 
 /// The visible text of a page, one line per element.
 fn text(page: &str) -> String {
+    // Where lines may end, and where not, is none of the text.
     let body = page.split_once("<body>").unwrap().1;
+    let body = ["<wbr>", "<bdi>", "</bdi>"]
+        .iter()
+        .fold(body.to_owned(), |body, tag| body.replace(tag, ""));
     let words = |piece: &str| {
         piece
             .split_once('>')
