@@ -1,13 +1,17 @@
-//! Runs the command as a script does, and creates folders for its output.
+//! The command, and the programs that it starts.
 #![allow(dead_code, reason = "each test program uses a part")]
 #![allow(unreachable_pub, reason = "each test program is a crate of its own")]
 
 pub mod programs;
+#[path = "../../../cyclewise-lab/tests/common/script.rs"]
+mod script;
 #[path = "../../../cyclewise-locks/tests/common/signals.rs"]
 mod signals;
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+pub use script::*;
+
+use std::path::Path;
+use std::process::Command;
 
 /// What `cyclewise` with these arguments starts, with signals as at a terminal: of `fleet …` this package's program, which finds `cyclewise`
 /// beside itself.
@@ -18,51 +22,4 @@ pub fn command(args: &[&str]) -> Command {
         _ => (cyclewise, args),
     };
     signals::with_default_signals(Command::new(program).args(args))
-}
-
-/// The command's result.
-pub fn cyclewise(args: &[&str]) -> Output {
-    command(args).output().unwrap()
-}
-
-pub fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
-
-/// Asserts that a command is refused without printing results; returns the status and the error text.
-pub fn refused(args: &[&str]) -> (i32, String) {
-    let output = cyclewise(args);
-    assert!(
-        output.stdout.is_empty(),
-        "{args:?} printed results: {}",
-        text(&output.stdout)
-    );
-    (output.status.code().unwrap(), text(&output.stderr))
-}
-
-/// A folder that is deleted on drop.
-pub struct Folder(tempfile::TempDir);
-
-impl Folder {
-    pub fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    pub fn name(&self, name: &str) -> String {
-        self.path(name).display().to_string()
-    }
-
-    pub fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.path(name)).unwrap()
-    }
-
-    /// Writes a file with this text; returns its name.
-    pub fn with(&self, name: &str, text: &str) -> String {
-        std::fs::write(self.path(name), text).unwrap();
-        self.name(name)
-    }
 }

@@ -6,7 +6,7 @@ mod machines;
 mod page;
 mod sweeps;
 
-use common::{Folder, command, cyclewise_sim, refused, text};
+use common::{Folder, command, cyclewise_sim, refused, text, words};
 
 /// Its output; it must have succeeded.
 fn printed(args: &[&str]) -> String {
@@ -15,23 +15,10 @@ fn printed(args: &[&str]) -> String {
     text(&output.stdout)
 }
 
-const SWEEP: [&str; 12] = [
-    "simulate",
-    "fetch-add",
-    "lockref",
-    "--machine",
-    "i7-6700hq",
-    "--threads",
-    "1..4",
-    "--retry-limit",
-    "none,5",
-    "--ops",
-    "200",
-    "--json",
-];
-
+/// With where its document goes.
 fn sweep<'a>(rest: &[&'a str]) -> Vec<&'a str> {
-    [&SWEEP[..], rest].concat()
+    let sweep = "simulate fetch-add lockref --machine i7-6700hq --threads 1..4 --retry-limit none,5 --ops 200 --json";
+    [&words(sweep)[..], rest].concat()
 }
 
 /// The parts of a sweep, as files.
