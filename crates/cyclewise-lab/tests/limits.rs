@@ -3,10 +3,8 @@
 
 mod common;
 
-use common::{Folder, command, cyclewise, text};
-use std::io::{BufRead, BufReader};
-use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, Output, Stdio};
+use common::{Folder, command, cyclewise, text, words};
+use std::process::{Output, Stdio};
 
 /// A stack that no address space has room for, so that no thread of std's can be made.
 fn without_threads(args: &[&str]) -> Output {
@@ -24,19 +22,8 @@ fn refused(args: &[&str]) -> String {
     said
 }
 
-const SWEEP: [&str; 8] = [
-    "simulate",
-    "fetch-add",
-    "--machine",
-    "i7-6700hq",
-    "--threads",
-    "1,2",
-    "--ops",
-    "50",
-];
-
 fn sweep<'a>(rest: &[&'a str]) -> Vec<&'a str> {
-    [&SWEEP[..], rest].concat()
+    [&words("simulate fetch-add --machine i7-6700hq --threads 1,2 --ops 50")[..], rest].concat()
 }
 
 const RECORD: &str = include_str!("../../../records/2026-11-21-epyc-genoa-kvm-percpu.json");
@@ -206,55 +193,6 @@ fn a_failure_is_told_once() {
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert_eq!(said.matches("cannot make its file").count(), 1, "{said}");
-}
-
-/// The first experiment is done when the second reports progress: of one process, which measures them in this order.
-#[test]
-fn an_interrupted_run_writes_what_it_has() {
-    let folder = Folder::new();
-    let json = folder.name("r.json");
-    let mut run = command(&["run", "null-syscall", "popf", "--quick", "--runs", "1", "--json", &json])
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut said = String::new();
-    for line in BufReader::new(run.stderr.take().unwrap()).lines() {
-        let line = line.unwrap();
-        if line.starts_with("popf:") && !said.contains("\npopf:") {
-            // If it has ended meanwhile, there is nothing to interrupt.
-            let kill = format!("kill -INT {}", run.id());
-            Command::new("sh").args(["-c", &kill]).status().unwrap();
-        }
-        said.push_str(&line);
-        said.push('\n');
-    }
-    let status = run.wait().unwrap();
-    if said.contains("samples were usable") {
-        return println!("skipped: {said}");
-    }
-    let record = cyclewise_lab::record::load(&folder.path("r.json")).unwrap();
-    let names: Vec<&str> = record.experiments.iter().map(|e| e.name.as_str()).collect();
-    // If the signal came after the end of the work, or is ignored here, it ends as usual.
-    if status.code() == Some(0) {
-        return assert_eq!(names, ["null-syscall", "popf"], "{said}");
-    }
-    assert_eq!(status.signal(), Some(2), "{said}");
-    // What popf has is kept if it is a few rounds; it is incomplete in any case, and told so.
-    let kept = names == ["null-syscall", "popf"];
-    assert!(kept || names == ["null-syscall"], "{names:?}");
-    let cut: Vec<_> = record.missing.iter().filter(|m| m.experiment == "popf").collect();
-    assert!(
-        !cut.is_empty() && cut.iter().any(|m| m.why.contains("Ctrl-C")),
-        "{:?}",
-        record.missing
-    );
-    assert!(said.contains("missing: popf") && said.contains("wrote"), "{said}");
-    if kept {
-        let popf = &record.experiments[1];
-        assert!(popf.variants.iter().any(|v| v.n >= 6), "{said}");
-        assert!(popf.notes.iter().any(|n| n.contains("cut short")), "{:?}", popf.notes);
-    }
 }
 
 /// Only the CPUs that `taskset` allows are used.

@@ -10,7 +10,7 @@ mod report;
 mod submitted;
 mod verified;
 
-use common::{Folder, command, cyclewise, refused, text};
+use common::{Folder, command, cyclewise, refused, text, words};
 use std::process::Output;
 
 fn stdout(output: &Output) -> String {
@@ -42,23 +42,11 @@ fn printed(args: &[&str]) -> String {
     text(&output.stdout)
 }
 
-const SWEEP: [&str; 12] = [
-    "simulate",
-    "fetch-add",
-    "lockref",
-    "--machine",
-    "i7-6700hq",
-    "--threads",
-    "1..4",
-    "--retry-limit",
-    "none,5",
-    "--ops",
-    "200",
-    "--json",
-];
+const SWEEP: &str = "simulate fetch-add lockref --machine i7-6700hq --threads 1..4 --retry-limit none,5 --ops 200";
 
+/// It, with where its document goes.
 fn sweep<'a>(rest: &[&'a str]) -> Vec<&'a str> {
-    [&SWEEP[..], rest].concat()
+    [&words(SWEEP)[..], &["--json"], rest].concat()
 }
 
 #[test]

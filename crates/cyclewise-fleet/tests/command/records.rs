@@ -1,7 +1,7 @@
 //! `fleet join` of records: mangled files are named and end nothing, and what is missing is named with the command that makes it.
 
 use super::mangle::KINDS;
-use super::{Folder, SMALL, assert_done, command, common, cyclewise, plan, stderr, stdout};
+use super::{Folder, SMALL, assert_done, common, cyclewise, plan, stderr, stdout};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus as Dice;
 use std::collections::BTreeMap;
@@ -211,48 +211,6 @@ fn a_node_without_a_record_is_named_with_the_command_that_makes_it() {
         assert!(said.contains(line), "{line}: {said}");
     }
     assert!(!said.contains("sbatch"), "{said}");
-}
-
-#[test]
-fn a_full_disk_is_one_line_and_the_earlier_file_stays() {
-    let folder = Folder::new();
-    let records = Folder::new();
-    for n in 0..40 {
-        records.with(&format!("{n}.json"), &record_of(&format!("n{n}")));
-    }
-    let target = folder.with("fleet.jsonl", "what was there");
-    // Blocks of 512 bytes: the members' lines are more.
-    let command = command(&["fleet", "join", &records.name(""), "--json", &target]);
-    let mut limited = Command::new("sh");
-    limited
-        .args(["-c", "ulimit -f 16; exec \"$0\" \"$@\""])
-        .arg(command.get_program())
-        .args(command.get_args());
-    let output = limited.output().unwrap();
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    let errors = stderr(&output);
-    let said: Vec<&str> = errors
-        .lines()
-        .filter(|line| line.starts_with("cyclewise-fleet:"))
-        .collect();
-    assert!(
-        matches!(&said[..], [line] if line.contains("File too large")),
-        "{errors}"
-    );
-    assert_eq!(folder.read("fleet.jsonl"), "what was there");
-    assert_eq!(
-        fs::read_dir(folder.path("")).unwrap().count(),
-        1,
-        "nothing is left behind"
-    );
-    // The twin: without the limit it is replaced.
-    let output = cyclewise(&["fleet", "join", &records.name(""), "--json", &target]);
-    assert_eq!(output.status.code(), Some(0), "{}", common::text(&output.stderr));
-    assert!(
-        folder
-            .read("fleet.jsonl")
-            .starts_with(r#"{"schema":"cyclewise.fleet/1""#)
-    );
 }
 
 #[test]

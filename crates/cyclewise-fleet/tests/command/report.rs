@@ -1,6 +1,6 @@
 //! `fleet report`: every output names the planted machine; a usage error is reported before the work.
 
-use super::{Folder, cyclewise, refused, stderr, stdout};
+use super::{Folder, assert_done, cyclewise, refused, stderr, stdout, words};
 use cyclewise_bench::record::fleet_report::FleetReport;
 use cyclewise_bench::record::{self, Record};
 use std::sync::LazyLock;
@@ -59,20 +59,9 @@ fn every_output_names_the_ill_machine_and_the_torn_file() {
     let dir = fleet(&folder);
     let names = ["r.json", "r.csv.gz", "r.prom", "r.html"].map(|name| folder.name(name));
     let [json, csv, metrics, page] = &names;
-    let output = cyclewise(&[
-        "fleet",
-        "report",
-        &dir,
-        "--json",
-        json,
-        "--csv",
-        csv,
-        "--openmetrics",
-        metrics,
-        "--html",
-        page,
-    ]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let line = format!("fleet report {dir} --json {json} --csv {csv} --openmetrics {metrics} --html {page}");
+    let output = cyclewise(&words(&line));
+    assert_done(&output);
     let table = stdout(&output);
     assert!(table.contains("node-17: ") && table.contains("torn.json"), "{table}");
     let said = stderr(&output);

@@ -1,7 +1,7 @@
 //! A planned sweep in a folder of its own, and the single run that it is compared with.
 
 use super::cluster::{Cluster, Task};
-use super::common::{command, text};
+use super::common::{command, text, words};
 use super::planned::{Jobs, Planned};
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -9,23 +9,8 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
-/// 24 points of seven runs, half a second or less each, so that a task is there for long enough to be found.
-const LONG: &str = "30000";
-
-/// Its command, as it is planned.
-const SWEEP: [&str; 11] = [
-    "simulate",
-    "fetch-add",
-    "lockref",
-    "--machine",
-    "i7-6700hq",
-    "--threads",
-    "1..8",
-    "--retry-limit",
-    "none,5",
-    "--ops",
-    LONG,
-];
+/// Its command, as it is planned: 24 points of seven runs, half a second or less each, so that a task is there for long enough to be found.
+const SWEEP: &str = "simulate fetch-add lockref --machine i7-6700hq --threads 1..8 --retry-limit none,5 --ops 30000";
 
 /// Shards: three for each node.
 pub(crate) const SHARDS: usize = 12;
@@ -36,7 +21,7 @@ pub(crate) fn single_run() -> &'static [u8] {
     BYTES.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("whole.json");
-        let output = command(&SWEEP).arg("--json").arg(&file).output().unwrap();
+        let output = command(&words(SWEEP)).arg("--json").arg(&file).output().unwrap();
         assert!(output.status.success(), "{}", text(&output.stderr));
         std::fs::read(file).unwrap()
     })
@@ -56,7 +41,7 @@ impl Deref for Sweep {
 impl Sweep {
     pub(crate) fn plan() -> Self {
         let shards = SHARDS.to_string();
-        Self(Planned::new(&[&["--shards", &shards], &SWEEP[..]].concat()))
+        Self(Planned::new(&[&["--shards", &shards], &words(SWEEP)[..]].concat()))
     }
 
     /// The bytes of the joined sweep, which are those of the single run or none.

@@ -116,18 +116,8 @@ fn an_anonymous_record_does_not_name_its_machine() {
 fn timed_commands_are_the_users_own_words() {
     let folder = Folder::new();
     let key = folder.with("key", KEY);
-    let output = in_a_job(&[
-        "time",
-        "-r",
-        "5",
-        "-i",
-        "--anonymous",
-        &key,
-        "--json",
-        "-",
-        "true /users/alice",
-        "true",
-    ]);
+    let options = format!("time -r 5 -i --anonymous {key} --json -");
+    let output = in_a_job(&[&words(&options)[..], &["true /users/alice", "true"]].concat());
     if output.status.code() == Some(3) {
         println!("skipped: {}", stderr(&output));
         return;

@@ -1,29 +1,10 @@
-//! Documents are whole or not there: compressed names, a full disk, a limit of file sizes, and kills at any time.
+//! Documents are whole or not there: compressed names, a full disk, and a limit of file sizes.
 
 use super::*;
-use std::os::unix::process::ExitStatusExt;
-use std::process::Stdio;
-use std::time::Duration;
 
 /// A sweep that takes milliseconds, as JSON to `path`.
-fn sweep(path: &str, seed: &str) -> Command {
-    command(&[
-        "simulate",
-        "cas-loop",
-        "--machine",
-        "thunderx2",
-        "--threads",
-        "1..16",
-        "--seed",
-        seed,
-        "--json",
-        path,
-    ])
-}
-
-/// The document, made once more.
-fn whole(seed: &str) -> Vec<u8> {
-    sweep("-", seed).output().unwrap().stdout
+fn sweep(path: &str) -> Output {
+    cyclewise(&words(&format!("simulate cas-loop --machine thunderx2 --threads 1..16 --json {path}")))
 }
 
 fn files(folder: &Folder) -> Vec<String> {
@@ -38,7 +19,7 @@ fn a_name_that_ends_in_gz_is_compressed_and_read_again() {
     let folder = Folder::new();
     let [plain, packed, again] = ["a.json", "b.json.gz", "c.json.gz"].map(|name| folder.name(name));
     for path in [&plain, &packed, &again] {
-        assert!(sweep(path, "1").output().unwrap().status.success());
+        assert!(sweep(path).status.success());
     }
     let read = |path: &str| std::fs::read(path).unwrap();
     assert!(read(&packed).starts_with(&[0x1f, 0x8b]) && read(&packed) == read(&again));
@@ -141,15 +122,9 @@ fn where_no_file_can_be_made_the_old_one_is_written_in_place() {
     mode(0o555);
     // In a user namespace root has no power over this folder.
     let mut shell = Command::new("unshare");
-    shell.args([
-        "--user",
-        env!("CARGO_BIN_EXE_cyclewise"),
-        "simulate",
-        "cas-loop",
-        "--machine",
-        "thunderx2",
-    ]);
-    let output = shell.args(["--threads", "1..16", "--json"]).arg(&path).output();
+    shell.args(["--user", env!("CARGO_BIN_EXE_cyclewise")]);
+    shell.args(words("simulate cas-loop --machine thunderx2 --threads 1..16 --json"));
+    let output = shell.arg(&path).output();
     mode(0o755);
     let Ok(output) = output else {
         return println!("skipped: there is no unshare(1)");
@@ -158,32 +133,6 @@ fn where_no_file_can_be_made_the_old_one_is_written_in_place() {
         return println!("skipped: no user namespace here: {}", stderr(&output));
     }
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert_eq!((std::fs::read(&path).unwrap(), inode()), (whole("1"), before));
+    assert_eq!((std::fs::read(&path).unwrap(), inode()), (sweep("-").stdout, before));
     assert_eq!(std::fs::read_dir(&sub).unwrap().count(), 1);
-}
-
-/// That a kill falls into the write is not certain: this holds that none of these kills, wherever it falls, leaves half a document.
-/// That the old one stays when the write itself fails is held by the tests of a limit and of a full disk above.
-#[test]
-fn whenever_it_is_killed_the_document_is_whole() {
-    let folder = Folder::new();
-    let path = folder.name("r.json");
-    let [old, new] = ["1", "2"].map(whole);
-    for delay in 0..24 {
-        std::fs::write(&path, &old).unwrap();
-        let mut child = sweep(&path, "2")
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        std::thread::sleep(Duration::from_millis(delay));
-        // It may have ended.
-        let _ = child.kill();
-        let status = child.wait().unwrap();
-        let found = std::fs::read(&path).unwrap();
-        assert!(found == old || found == new, "{} bytes after {delay} ms", found.len());
-        if status.signal().is_none() {
-            assert!(found == new, "{status}");
-        }
-    }
 }

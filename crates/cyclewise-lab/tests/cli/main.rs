@@ -15,7 +15,7 @@ mod signals;
 mod verify;
 mod widths;
 
-use common::{Folder, command, cyclewise};
+use common::{Folder, command, cyclewise, words};
 use cyclewise_lab::record;
 use std::process::{Command, Output};
 

@@ -31,9 +31,7 @@ fn measurement(command: &mut Command) -> Option<Output> {
 }
 
 fn run_null_syscall() -> Command {
-    let mut command = command(&[]);
-    command.args(["run", "null-syscall", "--quick", "--time", "0.3"]);
-    command
+    command(&words("run null-syscall --quick --time 0.3"))
 }
 
 #[test]
@@ -155,18 +153,8 @@ fn a_run_says_what_it_measured_and_what_it_did_not() {
     // One CPU has no other to hand a flag to; null-syscall runs anywhere.
     let run = |names: &[&str]| {
         let mut taskset = Command::new("taskset");
-        let cpu = one_cpu();
-        taskset.args([
-            "-c",
-            &cpu,
-            env!("CARGO_BIN_EXE_cyclewise"),
-            "run",
-            "--quick",
-            "--json",
-            "-",
-        ]);
-        taskset.args(names);
-        taskset.output()
+        taskset.args(["-c", &one_cpu(), env!("CARGO_BIN_EXE_cyclewise")]);
+        taskset.args(words("run --quick --json -")).args(names).output()
     };
     let Ok(output) = run(&["core-to-core"]) else {
         return println!("skipped: there is no taskset");
@@ -211,22 +199,8 @@ fn several_processes_are_one_record_with_the_figures_of_each() {
     );
     let record = record::load(&folder.path("r.json")).unwrap();
     assert_eq!(record.runs.iter().map(|r| r.seed).collect::<Vec<_>>(), [5, 6]);
-    assert_eq!(
-        record.command,
-        [
-            "run",
-            "null-syscall",
-            "--quick",
-            "--time",
-            "0.3",
-            "--runs",
-            "2",
-            "--seed",
-            "5",
-            "--json",
-            &json
-        ]
-    );
+    let line = format!("run null-syscall --quick --time 0.3 --runs 2 --seed 5 --json {json}");
+    assert_eq!(record.command, words(&line));
     let row = &record.experiments[0].variants[0];
     let between = row.between.as_ref().unwrap();
     let medians: Vec<f64> = record
@@ -260,17 +234,7 @@ fn several_processes_are_one_record_with_the_figures_of_each() {
 fn the_processes_of_a_matrix_are_one_record() {
     let folder = Folder::new();
     let json = folder.name("r.json");
-    let output = cyclewise(&[
-        "run",
-        "in-context",
-        "--quick",
-        "--time",
-        "1",
-        "--runs",
-        "2",
-        "--json",
-        &json,
-    ]);
+    let output = cyclewise(&words(&format!("run in-context --quick --time 1 --runs 2 --json {json}")));
     let said = stderr(&output);
     if said.contains("no record") || output.status.code() != Some(0) {
         assert!(!said.contains("earlier parts"), "{said}");

@@ -7,9 +7,14 @@ mod options;
 mod output;
 mod signals;
 
-use common::{Folder, cyclewise, text};
+use common::{Folder, cyclewise, text, words};
 use cyclewise_lab::record::{self, Record};
 use std::process::Output;
+
+/// These options and further arguments.
+fn with<'a>(options: &'a str, rest: &[&'a str]) -> Vec<&'a str> {
+    [&words(options)[..], rest].concat()
+}
 
 fn time(args: &[&str]) -> Output {
     cyclewise(&[&["time"], args].concat())
@@ -110,24 +115,6 @@ fn the_table_shows_the_t_test_and_every_run_on_request() {
     }
     assert!(!table.contains('\x1b'));
     assert!(text(&output.stderr).contains("round"), "progress goes to stderr");
-}
-
-#[test]
-fn a_failing_command_is_reported_with_its_status_and_its_outputs_end() {
-    let output = time(&["-r", "2", "true", "echo first; echo the reason >&2; exit 3"]);
-    assert_eq!(output.status.code(), Some(1));
-    let line = text(&output.stderr);
-    assert!(line.contains("status 3") && line.contains("the reason"), "{line}");
-    assert!(output.stdout.is_empty());
-}
-
-#[test]
-fn a_failing_command_may_be_timed_all_the_same() {
-    let Some(r) = record(&["-r", "3", "-i", "--json", "-", "exit 3", "true"]) else {
-        return;
-    };
-    let v = &r.experiments[0].variants[0];
-    assert!(v.n + v.rejected >= 3);
 }
 
 #[test]

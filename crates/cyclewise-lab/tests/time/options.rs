@@ -43,41 +43,21 @@ fn each_command_may_have_its_own() {
 
 #[test]
 fn what_fails_around_a_command_is_named() {
-    for (option, says) in [
-        ("--setup", "setup command 'exit 3' exited with status 3"),
-        ("--prepare", "prepare command 'exit 3' exited with status 3"),
-        ("--conclude", "conclude command 'exit 3' exited with status 3"),
-        ("--cleanup", "cleanup command 'exit 3' exited with status 3"),
-    ] {
-        let output = time(&["-r", "2", option, "exit 3", "true"]);
-        assert_eq!(output.status.code(), Some(1), "{option}");
+    for command in ["setup", "prepare", "conclude", "cleanup"] {
+        let output = time(&["-r", "2", &format!("--{command}"), "exit 3", "true"]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{command}: {said}");
         assert!(
-            text(&output.stderr).contains(says),
-            "{option}: {}",
-            text(&output.stderr)
+            said.contains(&format!("{command} command 'exit 3' exited with status 3")),
+            "{said}"
         );
     }
 }
 
 #[test]
 fn parameters_make_commands_and_are_recorded() {
-    let args = [
-        "-r",
-        "2",
-        "-L",
-        "n",
-        "1,2",
-        "-L",
-        "c",
-        "a,b",
-        "-s",
-        "test {n} -gt 0",
-        "-p",
-        "test -n {c}",
-        "--json",
-        "-",
-        "echo {n}",
-    ];
+    let around = ["-s", "test {n} -gt 0", "-p", "test -n {c}", "echo {n}"];
+    let args = with("-r 2 -L n 1,2 -L c a,b --json -", &around);
     let Some(r) = record(&args) else { return };
     let v = &r.experiments[0].variants;
     let names: Vec<&str> = v.iter().map(|v| v.name.as_str()).collect();
@@ -98,25 +78,8 @@ fn parameters_make_commands_and_are_recorded() {
 
 #[test]
 fn scans_names_and_a_reference() {
-    let args = [
-        "-r",
-        "2",
-        "-P",
-        "t",
-        "0.1",
-        "0.3",
-        "-D",
-        "0.1",
-        "-n",
-        "at {t}",
-        "--reference",
-        "true",
-        "--reference-name",
-        "base",
-        "--json",
-        "-",
-        "test {t}",
-    ];
+    let options = "-r 2 -P t 0.1 0.3 -D 0.1 --reference true --reference-name base --json -";
+    let args = with(options, &["-n", "at {t}", "test {t}"]);
     let Some(r) = record(&args) else { return };
     let e = &r.experiments[0];
     let names: Vec<&str> = e.variants.iter().map(|v| v.name.as_str()).collect();
@@ -178,14 +141,8 @@ fn numbers_of_runs_have_bounds() {
 
 #[test]
 fn the_shell_is_the_users() {
-    let Some(shown) = measured(&[
-        "-r",
-        "2",
-        "--show-output",
-        "-S",
-        "echo 'custom shell' --arg",
-        "benchmark",
-    ]) else {
+    let shell = ["-S", "echo 'custom shell' --arg", "benchmark"];
+    let Some(shown) = measured(&with("-r 2 --show-output", &shell)) else {
         return;
     };
     assert!(
@@ -246,23 +203,9 @@ fn the_environment_is_padded_where_commands_are_compared() {
 fn hyperfines_formats_are_written() {
     let folder = Folder::new();
     let [json, csv, markdown] = ["h.json", "h.csv", "h.md"].map(|name| folder.name(name));
-    let args = [
-        "-r",
-        "3",
-        "-n",
-        "first",
-        "--export-json",
-        &json,
-        "--export-csv",
-        &csv,
-        "--export-markdown",
-        &markdown,
-        "-u",
-        "second",
-        "true",
-        "sleep 0.01",
-    ];
-    if measured(&args).is_none() {
+    let options =
+        format!("-r 3 -n first -u second --export-json {json} --export-csv {csv} --export-markdown {markdown} true");
+    if measured(&with(&options, &["sleep 0.01"])).is_none() {
         return;
     }
     let value: serde_json::Value = serde_json::from_str(&folder.read("h.json")).unwrap();
@@ -296,21 +239,10 @@ fn verdicts_are_about_the_time_that_is_asked_for_and_all_are_shown() {
     let busy = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done";
     let folder = Folder::new();
     let json = folder.name("r.json");
-    let args = [
-        "-r",
-        "6",
-        "--by",
-        "user",
-        "--json",
-        &json,
-        "-n",
-        "sleep",
-        "-n",
-        "busy",
-        "sleep 0.15",
-        busy,
-    ];
-    let Some(output) = measured(&args) else { return };
+    let options = format!("-r 6 --by user --json {json} -n sleep -n busy");
+    let Some(output) = measured(&with(&options, &["sleep 0.15", busy])) else {
+        return;
+    };
     let r = record::load(&folder.path("r.json")).unwrap();
     let e = &r.experiments[0];
     assert_eq!(e.timing.as_ref().unwrap().by, "user");

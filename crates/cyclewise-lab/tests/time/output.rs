@@ -4,14 +4,8 @@ use super::*;
 
 #[test]
 fn output_takes_no_memory_and_no_time_beside_that_of_the_command() {
-    let Some(r) = record(&[
-        "-r",
-        "2",
-        "--json",
-        "-",
-        "head -c 300000000 /dev/zero",
-        "head -c 1000 /dev/zero",
-    ]) else {
+    let commands = ["head -c 300000000 /dev/zero", "head -c 1000 /dev/zero"];
+    let Some(r) = record(&with("-r 2 --json -", &commands)) else {
         return;
     };
     let v = &r.experiments[0].variants;

@@ -42,16 +42,8 @@ fn ended_by(signal: &str, number: i32) {
     let cleaned = folder.path("cleaned");
     let command_line = hanging(&folder, 4);
     let cleanup = format!("echo yes > '{}'", cleaned.display());
-    let args = [
-        "time",
-        "-r",
-        "50",
-        "--cleanup",
-        &cleanup,
-        "--json",
-        &json,
-        &command_line,
-    ];
+    let options = format!("time -r 50 --json {json}");
+    let args = with(&options, &["--cleanup", &cleanup, &command_line]);
     let mut child = common::command(&args)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -121,17 +113,8 @@ fn before_two_rounds_there_is_no_result_and_a_line_says_so() {
 fn what_is_killed_leaves_what_it_has_saved() {
     let folder = Folder::new();
     let (json, exported) = (folder.name("r.json"), folder.name("h.json"));
-    let args = [
-        "time",
-        "-r",
-        "1000",
-        "--json",
-        &json,
-        "--export-json",
-        &exported,
-        "sleep 0.1",
-    ];
-    let mut child = common::command(&args)
+    let options = format!("time -r 1000 --json {json} --export-json {exported}");
+    let mut child = common::command(&with(&options, &["sleep 0.1"]))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -143,13 +126,6 @@ fn what_is_killed_leaves_what_it_has_saved() {
     assert!(record.experiments[0].variants[0].n >= 2);
     assert!(record.missing[0].why.contains("while it ran"), "{:?}", record.missing);
     assert!(folder.read("h.json").contains("\"times\""));
-}
-
-#[test]
-fn what_is_measured_so_far_is_not_printed() {
-    if let Some(r) = record(&["-r", "6", "--json", "-", "sleep 0.3"]) {
-        assert!(r.missing.is_empty() && r.experiments[0].rounds >= 6);
-    }
 }
 
 /// `script` gives it a terminal, whose Ctrl-C reaches the group in the foreground, as does the input of the commands.

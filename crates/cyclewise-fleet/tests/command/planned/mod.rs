@@ -8,13 +8,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// The sweep of the tests without its output.
-fn planned() -> Vec<&'static str> {
-    SWEEP[..SWEEP.len() - 1].to_vec()
-}
-
 fn planned_in(dir: &str, shards: &str) {
-    let output = plan(dir, &["--shards", shards], &planned());
+    let output = plan(dir, &["--shards", shards], &words(SWEEP));
     assert_done(&output);
 }
 
@@ -76,18 +71,8 @@ fn a_planned_sweep_joins_to_the_bytes_of_the_single_run() {
 #[test]
 fn a_planned_command_may_have_two_hyphens() {
     let folder = Folder::new();
-    let words = [
-        "simulate",
-        "--machine",
-        "thunderx2",
-        "--threads",
-        "1..4",
-        "--ops",
-        "50",
-        "--",
-        "fetch-add",
-    ];
-    let output = plan(&folder.name("job"), &["--shards", "2"], &words);
+    let sweep = words("simulate --machine thunderx2 --threads 1..4 --ops 50 -- fetch-add");
+    let output = plan(&folder.name("job"), &["--shards", "2"], &sweep);
     assert_done(&output);
     let local = sh(&folder.path("job"), "local", &[]);
     assert_done(&local);
@@ -98,7 +83,7 @@ fn a_folder_behind_a_link_is_the_one_that_is_said() {
     let folder = Folder::new();
     fs::create_dir_all(folder.path("real/below")).unwrap();
     std::os::unix::fs::symlink(folder.path("real/below"), folder.path("link")).unwrap();
-    let output = plan(&folder.name("link/../job"), &["--shards", "2"], &planned());
+    let output = plan(&folder.name("link/../job"), &["--shards", "2"], &words(SWEEP));
     let real = fs::canonicalize(folder.path("real/job")).unwrap();
     let line = format!("sh {}/local\n", real.display());
     assert!(text(&output.stdout).contains(&line), "{}", text(&output.stdout));
@@ -113,7 +98,7 @@ fn a_plan_without_a_folder_goes_into_one_of_the_current() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cyclewise-fleet"));
     let output = command
         .arg("plan")
-        .args(planned())
+        .args(words(SWEEP))
         .current_dir(folder.path("."))
         .output()
         .unwrap();
@@ -147,19 +132,10 @@ fn a_machine_file_is_copied_so_that_an_edit_does_not_change_the_shards() {
     let toml = include_str!("../../../../cyclewise-sim/machines/i7-6700hq.toml");
     let file = folder.with("my machine $x.toml", toml);
     let dir = folder.name("job");
-    let words = [
-        "simulate",
-        "fetch-add",
-        "--machine",
-        &file,
-        "--threads",
-        "1..4",
-        "--ops",
-        "50",
-    ];
-    let output = plan(&dir, &["--shards", "2"], &words);
+    let sweep = [&["simulate", "--machine", &file][..], &words("fetch-add --threads 1..4 --ops 50")].concat();
+    let output = plan(&dir, &["--shards", "2"], &sweep);
     assert_done(&output);
-    let whole = printed(&[&words[..], &["--json", "-"]].concat());
+    let whole = printed(&[&sweep[..], &["--json", "-"]].concat());
     fs::remove_file(&file).unwrap();
     let local = sh(Path::new(&dir), "local", &[]);
     assert_done(&local);
@@ -211,7 +187,7 @@ fn a_folder_of_shards_without_a_plan_is_joined_too() {
 fn more_shards_than_points_are_capped_and_said() {
     let folder = Folder::new();
     let dir = folder.name("job");
-    let output = plan(&dir, &["--shards", "99"], &planned());
+    let output = plan(&dir, &["--shards", "99"], &words(SWEEP));
     assert!(text(&output.stderr).contains("12 points, so there are 12 shards and not 99"));
     assert!(folder.read("job/array.sbatch").contains("#SBATCH --array=1-12\n"));
 }

@@ -10,21 +10,21 @@ fn another_plan_or_results_without_one_are_kept() {
     planned_in(&dir, "3");
     assert!(shard(Path::new(&dir), "1").status.success());
     let before = contents(Path::new(&dir));
-    for (options, words, says) in [
-        (&["--shards", "4"][..], planned(), "another array.sbatch"),
+    for (options, planned, says) in [
+        (&["--shards", "4"][..], words(SWEEP), "another array.sbatch"),
         (
             &["--shards", "3", "--sbatch=--partition=x"],
-            planned(),
+            words(SWEEP),
             "another array.sbatch",
         ),
         (
             &["--shards", "3"],
-            [&planned()[..], &["--seed", "9"]].concat(),
+            [&words(SWEEP)[..], &["--seed", "9"]].concat(),
             "another",
         ),
         (&["--nodes", "2"], vec!["run", "popf"], "another"),
     ] {
-        let refused = plan(&dir, options, &words);
+        let refused = plan(&dir, options, &planned);
         let said = text(&refused.stderr);
         assert_eq!(refused.status.code(), Some(2), "{said}");
         assert!(
@@ -35,12 +35,12 @@ fn another_plan_or_results_without_one_are_kept() {
     }
     // An edited script is not written over.
     fs::write(folder.path("job/join.sbatch"), "#!/bin/sh\n").unwrap();
-    assert!(text(&plan(&dir, &["--shards", "3"], &planned()).stderr).contains("another join.sbatch"));
+    assert!(text(&plan(&dir, &["--shards", "3"], &words(SWEEP)).stderr).contains("another join.sbatch"));
     // Results without a plan.
     for name in ["array.sbatch", "join.sbatch", "submit", "local", "plan.json"] {
         fs::remove_file(folder.path("job").join(name)).unwrap();
     }
-    let said = text(&plan(&dir, &["--shards", "3"], &planned()).stderr);
+    let said = text(&plan(&dir, &["--shards", "3"], &words(SWEEP)).stderr);
     assert!(said.contains("shards is of another job"), "{said}");
 }
 

@@ -11,7 +11,7 @@ fn submit_gives_the_array_and_then_the_join_that_waits_for_it() {
     let config = "echo 'MaxArraySize            = 1001'";
     let path = commands(&folder, &[("scontrol", config), ("sbatch", SBATCH)]);
     let dir = folder.path("a b");
-    plan(&folder.name("a b"), &["--shards", "64"], &SWEEP_OF_2240);
+    plan(&folder.name("a b"), &["--shards", "64"], &words(SWEEP_OF_2240));
     let calls = folder.name("calls");
     let output = run(&path, &dir, "submit", &[("CALLS", &calls)]);
     assert_done(&output);
@@ -34,7 +34,7 @@ fn more_shards_than_an_array_has_are_several_arrays() {
         &folder,
         &[("scontrol", "echo 'MaxArraySize = 5001'"), ("sbatch", SBATCH)],
     );
-    plan(&folder.name("job"), &["--shards", "2100"], &SWEEP_OF_2240);
+    plan(&folder.name("job"), &["--shards", "2100"], &words(SWEEP_OF_2240));
     let calls = folder.name("calls");
     let output = run(&path, &folder.path("job"), "submit", &[("CALLS", &calls)]);
     assert_done(&output);
@@ -63,7 +63,7 @@ fn more_shards_than_an_array_has_are_several_arrays() {
     plan(
         &folder.name("noting"),
         &["--shards", "2100", "--program", "noted"],
-        &SWEEP_OF_2240,
+        &words(SWEEP_OF_2240),
     );
     let mut task = Command::new("sh");
     task.args(["array.sbatch", "+2000"])
@@ -95,7 +95,7 @@ fn more_shards_than_an_array_has_are_several_arrays() {
 #[test]
 fn a_cluster_that_refuses_is_quoted_and_nothing_more_is_submitted() {
     let folder = Folder::new();
-    plan(&folder.name("job"), &["--shards", "64"], &SWEEP_OF_2240);
+    plan(&folder.name("job"), &["--shards", "64"], &words(SWEEP_OF_2240));
     let calls = folder.name("calls");
     let small = commands(&folder, &[("scontrol", "echo 'MaxArraySize = 64'"), ("sbatch", SBATCH)]);
     let output = run(&small, &folder.path("job"), "submit", &[("CALLS", &calls)]);
@@ -121,7 +121,7 @@ fn a_cluster_that_refuses_is_quoted_and_nothing_more_is_submitted() {
 #[test]
 fn scripts_outside_their_folder_say_so() {
     let folder = Folder::new();
-    plan(&folder.name("job"), &["--shards", "2"], &SWEEP_OF_2240);
+    plan(&folder.name("job"), &["--shards", "2"], &words(SWEEP_OF_2240));
     let script = folder.path("job/array.sbatch");
     let output = Command::new("sh")
         .arg(&script)
@@ -154,7 +154,7 @@ fn a_submission_that_fails_in_the_middle_says_what_runs_and_the_rest() {
         &folder,
         &[("scontrol", "echo 'MaxArraySize = 1001'"), ("sbatch", SBATCH_OF_TWO)],
     );
-    plan(&folder.name("it's"), &["--shards", "2100"], &SWEEP_OF_2240);
+    plan(&folder.name("it's"), &["--shards", "2100"], &words(SWEEP_OF_2240));
     plan(&folder.name("records"), &["--nodes", "2"], &["run", "popf"]);
     // Arrays, the join of arrays, the join of records.
     for (job, takes, rest) in [

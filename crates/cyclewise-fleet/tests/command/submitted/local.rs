@@ -105,7 +105,7 @@ fn a_task_that_a_signal_ends_does_not_end_the_others() {
     plan(
         &folder.name("job"),
         &["--shards", "4", "--program", "noted"],
-        &SWEEP_OF_2240,
+        &words(SWEEP_OF_2240),
     );
     let calls = folder.name("calls");
     let mut local = Command::new("sh");

@@ -35,16 +35,8 @@ fn plan(dir: &str, options: &[&str], planned: &[&str]) {
     assert_done(&super::plan(dir, options, planned));
 }
 
-const SWEEP_OF_2240: [&str; 8] = [
-    "simulate",
-    "lockref",
-    "--machine",
-    "thunderx2",
-    "--threads",
-    "1..224",
-    "--retry-limit",
-    "1,2,3,4,5,6,7,8,9,none",
-];
+const SWEEP_OF_2240: &str =
+    "simulate lockref --machine thunderx2 --threads 1..224 --retry-limit 1,2,3,4,5,6,7,8,9,none";
 
 /// A program that writes what it was given where `--json` says.
 const RECORDS: &str = r#"case "$1" in doctor) echo "{\"given\": \"$*\"}" ;; run) echo "$*" >"$3" ;; esac"#;
