@@ -7,7 +7,7 @@ fn sweep(path: &str) -> Output {
     cyclewise(&words(&format!("simulate cas-loop --machine thunderx2 --threads 1..16 --json {path}")))
 }
 
-fn files(folder: &Folder) -> Vec<String> {
+pub(crate) fn files(folder: &Folder) -> Vec<String> {
     let entries = std::fs::read_dir(folder.path("")).unwrap();
     let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();

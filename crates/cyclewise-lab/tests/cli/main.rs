@@ -56,6 +56,7 @@ fn wrong_use_is_two_and_says_what_to_do() {
         ),
         (&["run", "null-syscall", "--json", "/"], "is a folder"),
         (&["run", "hackbench", "--groups", "0"], "0 is not in"),
+        (&["run", "open-read-close", "--threads", "0"], "0 is not"),
         (&["time"], "required"),
         (&["time", "-r", "1", "true"], "1 is not in"),
         (&["time", "-r", "2", ""], "empty"),

@@ -1,10 +1,10 @@
 //! Measurements and output of `run`, on a machine that may be too busy to measure.
 
+use super::documents::files;
+use super::signals::ended_by;
 use super::*;
 use cyclewise_lab::record::Record;
-use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
-use std::process::Stdio;
 
 /// Whether the machine was too busy to keep two samples of a variant, as it was told; any other refusal is a failure. The
 /// other rows may have been written.
@@ -98,17 +98,6 @@ fn the_documents_go_where_they_are_told() {
     assert!(html.contains("<svg") && html.contains("getppid"));
 }
 
-/// The names in a folder that end with `extension`, sorted.
-fn names(folder: &Folder, extension: &str) -> Vec<String> {
-    let entries = std::fs::read_dir(folder.path("")).unwrap();
-    let mut names: Vec<String> = entries
-        .map(|e| e.unwrap().file_name().into_string().unwrap())
-        .filter(|name| name.ends_with(extension))
-        .collect();
-    names.sort();
-    names
-}
-
 #[test]
 fn without_named_outputs_run_writes_new_files_and_changes_none() {
     // A run that lost a row writes its files too, so each attempt has a folder of its own.
@@ -125,7 +114,7 @@ fn two_runs_write_new_files(folder: &Folder) -> bool {
         if too_busy(&output) {
             return false;
         }
-        let (records, pages) = (names(folder, ".json"), names(folder, ".html"));
+        let (pages, records): (Vec<_>, Vec<_>) = files(folder).into_iter().partition(|name| name.ends_with(".html"));
         assert_eq!((records.len(), pages.len()), (runs, runs), "{records:?} {pages:?}");
         for name in &records {
             let record = record::load(&folder.path(name)).unwrap();
@@ -247,37 +236,11 @@ fn the_processes_of_a_matrix_are_one_record() {
     );
 }
 
-/// The end of a run that got SIGINT as soon as it said `begun`. Its record goes to a file: nobody reads its stdout meanwhile.
-fn interrupted(args: &[&str], begun: &str) -> Output {
-    let mut child = command(args)
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    let mut said = String::new();
-    for line in lines.by_ref().map_while(Result::ok) {
-        said += &format!("{line}\n");
-        if line.contains(begun) {
-            // Of the shell: there may be no program of that name.
-            let kill = format!("kill -INT {}", child.id());
-            assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
-            break;
-        }
-    }
-    lines
-        .map_while(Result::ok)
-        .for_each(|line| said += &format!("{line}\n"));
-    let mut output = child.wait_with_output().unwrap();
-    output.stderr = said.into_bytes();
-    output
-}
-
 #[test]
 fn an_interrupt_keeps_the_rounds_of_the_experiment_that_it_ends() {
     let folder = Folder::new();
     let json = folder.name("r.json");
-    let output = interrupted(&["run", "--quick", "--json", &json], ": round ");
+    let output = ended_by("INT", ": round ", &["run", "--quick", "--json", &json]);
     let said = stderr(&output);
     assert_eq!(output.status.signal(), Some(2), "{said}");
     assert!(said.contains(" experiments measured; missing: "), "{said}");
@@ -297,7 +260,7 @@ fn an_interrupt_keeps_the_processes_before_it() {
     let folder = Folder::new();
     let json = folder.name("r.json");
     let args = ["run", "null-syscall", "--quick", "--runs", "50", "--json", &json];
-    let output = interrupted(&args, "process 2 of 50");
+    let output = ended_by("INT", "process 2 of 50", &args);
     let said = stderr(&output);
     // A run without a sample ends before the signal comes.
     if said.contains("samples were usable") {
@@ -320,10 +283,4 @@ fn an_interrupt_keeps_the_processes_before_it() {
         .unwrap();
     assert_eq!(rest.why, "not begun before Ctrl-C", "{said}");
     assert_eq!(why("process 1 of 50"), None);
-}
-
-#[test]
-fn an_open_read_close_count_of_zero_is_refused() {
-    let (status, line) = refused(&["run", "open-read-close", "--quick", "--threads", "0", "--json", "-"]);
-    assert_eq!(status, 2, "{line}");
 }

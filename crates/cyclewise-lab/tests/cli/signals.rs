@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 
 /// The end of a command that got the signal as soon as it said `begun` on stderr.
-fn ended_by(signal: &str, begun: &str, args: &[&str]) -> Output {
+pub(crate) fn ended_by(signal: &str, begun: &str, args: &[&str]) -> Output {
     let mut child = command(args)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -87,21 +87,4 @@ fn a_verification_tells_what_it_has_tried() {
             "{what}: {made}"
         );
     }
-}
-
-#[test]
-fn a_run_names_the_signal_that_ended_it() {
-    let folder = Folder::new();
-    let json = folder.name("r.json");
-    let args = ["run", "--quick", "--json", &json];
-    let output = ended_by("TERM", ": round ", &args);
-    let said = stderr(&output);
-    assert_eq!(output.status.signal(), Some(15), "{said}");
-    assert!(said.contains(" (not begun before SIGTERM)"), "{said}");
-    let record = record::load(&folder.path("r.json")).unwrap();
-    assert!(
-        record.missing.iter().any(|m| m.why.contains("SIGTERM")),
-        "{:?}",
-        record.missing
-    );
 }
