@@ -3,18 +3,20 @@
 use super::*;
 use crate::record::fleet::ProblemKind;
 
+fn members(groups: usize, machines: usize) -> Vec<Member> {
+    Made {
+        groups,
+        machines,
+        ..MADE
+    }
+    .members(as_made)
+}
+
 #[test]
 fn nothing_one_machine_and_two_machines_say_what_they_can() {
     let none = report(Vec::new());
     assert!(none.machines.is_empty() && none.rows.is_empty() && none.groups.is_empty());
-    let one = report(
-        Made {
-            groups: 1,
-            machines: 1,
-            ..MADE
-        }
-        .members(as_made),
-    );
+    let one = report(members(1, 1));
     assert_eq!((one.machines.len(), one.groups.len(), one.rows.len()), (1, 1, 4));
     assert!(
         one.rows
@@ -22,14 +24,7 @@ fn nothing_one_machine_and_two_machines_say_what_they_can() {
             .all(|row| row.components.is_none() && row.groups[0].spread.is_none())
     );
     assert_eq!((one.search.tests, one.search.untested_machines), (0, 1));
-    let two = report(
-        Made {
-            groups: 2,
-            machines: 1,
-            ..MADE
-        }
-        .members(as_made),
-    );
+    let two = report(members(2, 1));
     assert!(two.outliers.is_empty() && two.differences.is_empty() && two.pairs.is_empty());
     let note = two.notes.iter().any(|note| {
         note.contains("2 groups of fewer than 3 machines that have a headline row (A, B) cannot be compared")
@@ -59,12 +54,7 @@ fn the_report_does_not_depend_on_the_order_of_the_records() {
 
 #[test]
 fn records_of_one_node_are_its_runs_and_a_changed_node_is_two_machines() {
-    let mut members = Made {
-        groups: 1,
-        machines: 3,
-        ..MADE
-    }
-    .members(as_made);
+    let mut members = members(1, 3);
     let mut again = members[0].clone();
     again.file = "again.json".to_owned();
     let mut changed = members[1].clone();
@@ -93,12 +83,7 @@ fn records_of_one_node_are_its_runs_and_a_changed_node_is_two_machines() {
 
 #[test]
 fn ticks_without_a_rate_are_a_problem_and_figures_that_are_no_cost_are_left_out() {
-    let mut members = Made {
-        groups: 1,
-        machines: 4,
-        ..MADE
-    }
-    .members(as_made);
+    let mut members = members(1, 4);
     members[0].machine.tsc_hz = 0.0;
     members[1].rows[0].value = -1.0;
     members[2].rows[0].not_linear = true;
@@ -123,12 +108,7 @@ fn ticks_without_a_rate_are_a_problem_and_figures_that_are_no_cost_are_left_out(
 #[test]
 fn a_rate_that_no_tick_has_is_none() {
     for (hz, refused) in [(1.0, true), (1e300, true), (2.5e7, false)] {
-        let mut members = Made {
-            groups: 1,
-            machines: 4,
-            ..MADE
-        }
-        .members(as_made);
+        let mut members = members(1, 4);
         members[0].machine.tsc_hz = hz;
         let report = report(members);
         assert_eq!(report.problems.len(), usize::from(refused), "{hz}");
@@ -138,12 +118,7 @@ fn a_rate_that_no_tick_has_is_none() {
 
 #[test]
 fn no_two_machines_are_shown_by_one_name() {
-    let mut members = Made {
-        groups: 1,
-        machines: 3,
-        ..MADE
-    }
-    .members(as_made);
+    let mut members = members(1, 3);
     members[1].machine.identity.node = members[0].machine.identity.node.clone();
     members[1].machine.kernel = "6.1".to_owned();
     members[2].machine.identity.node = Some("n0-00000 (kernel 6.1)".to_owned());
@@ -190,12 +165,7 @@ fn an_unknown_fact_and_a_rate_that_is_none_are_refused_in_one_line() {
 
 #[test]
 fn names_and_facts_of_records_have_no_control_characters() {
-    let mut members = Made {
-        groups: 1,
-        machines: 2,
-        ..MADE
-    }
-    .members(as_made);
+    let mut members = members(1, 2);
     members[0].machine.identity.node = Some("a\u{1b}[2Jb".to_owned());
     members[0].machine.kernel = "6\n1".to_owned();
     members[0]
