@@ -3,12 +3,16 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod mangle;
+#[path = "../../../cyclewise-lab/tests/common/nodes.rs"]
+mod nodes;
 mod outputs;
 mod planned;
 mod records;
 mod report;
 mod submitted;
 mod verified;
+#[path = "../../../cyclewise-report/src/export/html/visible.rs"]
+mod visible;
 
 use common::{Folder, command, cyclewise, refused, text, words};
 use std::process::Output;

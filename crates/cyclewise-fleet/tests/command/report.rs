@@ -1,46 +1,14 @@
 //! `fleet report`: every output names the planted machine; a usage error is reported before the work.
 
 use super::{Folder, assert_done, cyclewise, refused, stderr, stdout, words};
+use super::nodes::node;
+use cyclewise_bench::record;
 use cyclewise_bench::record::fleet_report::FleetReport;
-use cyclewise_bench::record::{self, Record};
-use std::sync::LazyLock;
-
-/// A record with rows that `fleet` knows.
-const RECORD: &str = include_str!("../../../../records/2026-11-21-epyc-genoa-kvm-percpu.json");
 
 /// Machines of the made-up fleet.
 const MACHINES: usize = 24;
 /// The one that is ill, and how much slower.
 const ILL: (usize, f64) = (17, 1.9);
-
-/// The record of one node: every figure of `percpu` multiplied by `factor`.
-fn node(n: usize, factor: f64) -> String {
-    static PERCPU: LazyLock<Record> = LazyLock::new(|| {
-        let mut record = record::from_str("r", RECORD).unwrap();
-        record.experiments.retain(|e| e.name == "percpu");
-        record
-    });
-    let mut record = PERCPU.clone();
-    record.machine.identity.node = Some(format!("node-{n:02}"));
-    record.created = format!("2026-11-23T10:{n:02}:00Z");
-    // Less than a per cent, and the same each time.
-    let factor = factor * (1.0 + 0.002 * ((n * 37 % 11) as f64 - 5.0) / 5.0);
-    for v in record.experiments.iter_mut().flat_map(|e| &mut e.variants) {
-        v.samples.truncate(40);
-        v.sample_states.clear();
-        v.n = v.samples.len();
-        v.samples.iter_mut().for_each(|s| *s *= factor);
-        v.median *= factor;
-        v.mean *= factor;
-        if let Some(headline) = &mut v.headline {
-            headline.median *= factor;
-            headline.ci95 = headline.ci95.map(|bound| bound.map(|b| b * factor));
-        }
-        v.between = None;
-    }
-    record.runs.clear();
-    serde_json::to_string(&record).unwrap()
-}
 
 /// A folder of records with one that is ill and a file that is none.
 fn fleet(folder: &Folder) -> String {
@@ -49,7 +17,7 @@ fn fleet(folder: &Folder) -> String {
         let factor = if n == ILL.0 { ILL.1 } else { 1.0 };
         folder.with(&format!("fleet/{n}.json"), &node(n, factor));
     }
-    folder.with("fleet/torn.json", &RECORD[..RECORD.len() / 2]);
+    folder.with("fleet/torn.json", &node(0, 1.0)[..5000]);
     folder.name("fleet")
 }
 

@@ -75,7 +75,8 @@ fn nodes_where_a_promise_broke_are_named_with_the_evidence() {
             (&*report.verified[0].broken[0].node, report.verified[0].nodes),
             ("n2", 3)
         );
-        assert!(folder.read("r.html").contains(": 3 of 9000 are lost (the promise: "));
+        let page = visible::text(&folder.read("r.html"));
+        assert!(page.contains("n2: percpu sums-are-exact: 3 of 9000 are lost"), "{page}");
     }
     // The twin: where all hold, the join ends well.
     folder.with("fleet/n2.json", &verification("n2", "true"));

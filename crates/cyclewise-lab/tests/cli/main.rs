@@ -6,6 +6,8 @@ mod anonymous;
 mod common;
 mod documents;
 mod harness;
+#[path = "../common/nodes.rs"]
+mod nodes;
 mod products;
 mod records;
 mod ring0;

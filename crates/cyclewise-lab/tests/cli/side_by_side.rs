@@ -1,39 +1,9 @@
 //! `compare` of more than two records, a fleet's report in its small form.
 
-use super::{RECORD, stderr, stdout};
+use super::nodes::node;
+use super::{stderr, stdout};
 use crate::common::{Folder, cyclewise};
 use cyclewise_lab::record::compare::CompareReport;
-use cyclewise_lab::record::{self, Record};
-use std::sync::LazyLock;
-
-/// The record of one node: every figure of `percpu` multiplied by `factor`.
-fn node(n: usize, factor: f64) -> String {
-    static PERCPU: LazyLock<Record> = LazyLock::new(|| {
-        let mut record = record::from_str("r", RECORD).unwrap();
-        record.experiments.retain(|e| e.name == "percpu");
-        record
-    });
-    let mut record = PERCPU.clone();
-    record.machine.identity.node = Some(format!("node-{n:02}"));
-    record.created = format!("2026-11-23T10:{n:02}:00Z");
-    // Less than a per cent, and the same each time.
-    let factor = factor * (1.0 + 0.002 * ((n * 37 % 11) as f64 - 5.0) / 5.0);
-    for v in record.experiments.iter_mut().flat_map(|e| &mut e.variants) {
-        v.samples.truncate(40);
-        v.sample_states.clear();
-        v.n = v.samples.len();
-        v.samples.iter_mut().for_each(|s| *s *= factor);
-        v.median *= factor;
-        v.mean *= factor;
-        if let Some(headline) = &mut v.headline {
-            headline.median *= factor;
-            headline.ci95 = headline.ci95.map(|bound| bound.map(|b| b * factor));
-        }
-        v.between = None;
-    }
-    record.runs.clear();
-    serde_json::to_string(&record).unwrap()
-}
 
 #[test]
 fn three_records_are_side_by_side_before_each_is_compared_with_the_first() {

@@ -1,6 +1,7 @@
 //! The page as text: complete, self-contained, escaped, small.
 
 use crate::fixtures;
+use crate::visible::text;
 use cyclewise_lab::export::html::{render, render_comparison};
 use cyclewise_lab::record::{Record, Unit, Verdict};
 
@@ -11,24 +12,6 @@ fn page(records: &[Record]) -> String {
 /// The page without its style.
 fn body(page: &str) -> &str {
     page.split_once("<main>").unwrap().1
-}
-
-/// The visible text of a page, one line per element.
-pub(crate) fn text(page: &str) -> String {
-    // Where lines may end, and where not, is none of the text.
-    let body = page.split_once("<body>").unwrap().1;
-    let body = ["<wbr>", "<bdi>", "</bdi>"]
-        .iter()
-        .fold(body.to_owned(), |body, tag| body.replace(tag, ""));
-    let mut out = String::new();
-    for piece in body.split('<') {
-        let words = piece.split_once('>').map_or(piece, |(_, words)| words).trim();
-        if !words.is_empty() {
-            out.push_str(words);
-            out.push('\n');
-        }
-    }
-    out
 }
 
 /// Vertices of lines drawn with markers, in each of the page's plots.

@@ -3,6 +3,8 @@
 mod browser;
 mod content;
 mod fixtures;
+#[path = "../../../cyclewise-report/src/export/html/visible.rs"]
+mod visible;
 
 use cyclewise_lab::export::html::{render, render_comparison};
 

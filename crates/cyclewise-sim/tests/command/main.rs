@@ -5,6 +5,8 @@ mod common;
 mod machines;
 mod page;
 mod sweeps;
+#[path = "../../../cyclewise-report/src/export/html/visible.rs"]
+mod visible;
 
 use common::{Folder, command, cyclewise_sim, refused, text, words};
 

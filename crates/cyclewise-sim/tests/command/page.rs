@@ -1,5 +1,6 @@
 //! The page of a simulated sweep, with invented data so that changes of the model do not affect them.
 
+use crate::visible::text;
 use cyclewise_bench::record::Tool;
 use cyclewise_sim::export::html::render_simulation;
 use cyclewise_sim::machine::{HeldOut, Published};
@@ -115,24 +116,6 @@ fn simulation(limits: &[Option<u32>]) -> Simulation {
 
 fn page() -> String {
     render_simulation(&simulation(&[Some(15), Some(100), None])).unwrap()
-}
-
-/// The visible text of a page, one line per element.
-fn text(page: &str) -> String {
-    // Where lines may end, and where not, is none of the text.
-    let body = page.split_once("<body>").unwrap().1;
-    let body = ["<wbr>", "<bdi>", "</bdi>"]
-        .iter()
-        .fold(body.to_owned(), |body, tag| body.replace(tag, ""));
-    let words = |piece: &str| {
-        piece
-            .split_once('>')
-            .map_or(piece, |(_, words)| words)
-            .trim()
-            .to_owned()
-    };
-    let lines = body.split('<').map(words).filter(|words| !words.is_empty());
-    lines.map(|words| words + "\n").collect()
 }
 
 #[test]

@@ -112,16 +112,10 @@ mod tests {
         Variant {
             name: name.to_string(),
             n: 3,
-            rejected: 0,
-            rejected_by: Default::default(),
-            rejected_rounds: Vec::new(),
             mean: 1.0,
-            sd: 0.0,
             median: 1.0,
             min: 1.0,
             ci95: [1.0; 2],
-            code_bytes: None,
-            cycles: None,
             metrics: [("read-p99.9", tails.to_vec()), ("read-max", most)]
                 .map(|(name, samples)| (name.to_string(), metric(samples)))
                 .into(),

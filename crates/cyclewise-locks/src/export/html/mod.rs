@@ -8,6 +8,9 @@ mod curve;
 mod tables;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+#[path = "../../../../cyclewise-report/src/export/html/visible.rs"]
+mod visible;
 
 use crate::error::Result;
 use crate::export::words::{answer, circumstances, name, one_line, per_1000_of_each_form, program, time};

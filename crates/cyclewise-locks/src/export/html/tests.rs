@@ -1,25 +1,8 @@
 //! The page of what a program pays for atomics: its content, odd data, and what it must not contain.
 
 use super::render_locks;
+use super::visible::text;
 use crate::record::{Locks, made_up};
-
-/// The visible text of a page, one line per element.
-fn text(page: &str) -> String {
-    // Where lines may end, and where not, is none of the text.
-    let body = page.split_once("<body>").unwrap().1;
-    let body = ["<wbr>", "<bdi>", "</bdi>"]
-        .iter()
-        .fold(body.to_owned(), |body, tag| body.replace(tag, ""));
-    let mut out = String::new();
-    for piece in body.split('<') {
-        let words = piece.split_once('>').map_or(piece, |(_, words)| words).trim();
-        if !words.is_empty() {
-            out.push_str(words);
-            out.push('\n');
-        }
-    }
-    out
-}
 
 /// The page of a program with threads.
 fn page() -> String {

@@ -6,7 +6,7 @@ mod lengths;
 mod recorded;
 
 use super::*;
-use crate::record::{Control, Figure, Linearity, Machine, PowerLaw, State, Tool, Variant, Verdict};
+use crate::record::{Control, Figure, Linearity, Machine, PowerLaw, State, Variant, Verdict};
 
 fn variant(name: &str, mean: f64) -> Variant {
     // Deterministic spread of ±1 %.
@@ -17,17 +17,11 @@ fn variant(name: &str, mean: f64) -> Variant {
     Variant {
         name: name.to_string(),
         n: s.n,
-        rejected: 0,
-        rejected_by: Default::default(),
-        rejected_rounds: Vec::new(),
         mean: s.mean,
         sd: s.sd,
         median: s.median,
         min: s.min,
         ci95: s.ci95,
-        code_bytes: None,
-        cycles: None,
-        metrics: Default::default(),
         samples,
         ..Variant::default()
     }
@@ -37,10 +31,8 @@ fn record(hz: f64, variants: Vec<Variant>) -> Record {
     let control = Control {
         of: "a".to_string(),
         n: 50,
-        difference: 0.0,
         ci99: [-0.01, 0.01],
         floor: 0.002,
-        samples: Vec::new(),
         ..Control::default()
     };
     let experiment = Experiment {
@@ -51,19 +43,10 @@ fn record(hz: f64, variants: Vec<Variant>) -> Record {
         rounds: 50,
         control: Some(control),
         variants,
-        comparisons: Vec::new(),
-        notes: Vec::new(),
         ..Experiment::default()
     };
     Record {
-        schema: crate::record::SCHEMA.to_string(),
         created: "2026-01-01T00:00:00Z".to_string(),
-        tool: Tool {
-            version: "0".to_string(),
-            commit: None,
-        },
-        seed: 1,
-        command: Vec::new(),
         machine: Machine {
             tsc_hz: hz,
             cpu_model: format!("{hz} Hz"),

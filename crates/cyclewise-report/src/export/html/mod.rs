@@ -19,6 +19,8 @@ pub mod pieces;
 pub mod plot;
 mod published;
 pub mod table;
+#[cfg(test)]
+mod visible;
 pub mod words;
 
 use crate::error::{Error, Result};

@@ -48,14 +48,6 @@ pub fn pieces<T: AsRef<str> + ?Sized>(text: &T) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// A page without what says where lines end.
-#[cfg(test)]
-pub(super) fn joined(page: &str) -> String {
-    ["<wbr>", "<bdi>", "</bdi>"]
-        .iter()
-        .fold(page.to_owned(), |page, tag| page.replace(tag, ""))
-}
-
 /// Where a long name may be broken.
 fn ends(name: &str) -> impl Iterator<Item = usize> {
     let pairs = name.char_indices().zip(name.chars().skip(1));
