@@ -148,71 +148,20 @@ mod tests {
 
     #[test]
     fn options_that_the_job_relies_on_are_refused_and_others_taken() {
-        for bad in [
-            "--array=1-3",
-            "--arr=1-3",
-            "-a 1-3",
-            "-a1-3",
-            "--output=x",
-            "-o x",
-            "--wait",
-            "-W",
-            "--requeue",
-            "--no-requeue",
-            "--ntasks=2",
-            "-n2",
-            "--nodes 3",
-            "-N3",
-            "--exclusive",
-            "--help",
-            "--chdir=/",
-            "-D /",
-            "partition=x",
-            "",
-            "-",
-            "--",
-            "x",
-            "--comment=a\nb",
-            "--comment=a\u{1b}[2J",
-            "--no",
-            "-HN4",
-            "-Qa1",
-            "-HpN",
-            "---x",
-            "--Array=1",
-            "--help",
-            "--usage",
-            "-h",
-            "-V",
-            "-é",
-            "-1",
-            "--part=batch",
-            "--acc=phys",
-            "--nodel=n1",
-        ] {
+        for bad in "--array=1-3|--arr=1-3|-a 1-3|-a1-3|--output=x|-o x|--wait|-W|--requeue|--no-requeue|--ntasks=2|-n2\
+         |--nodes 3|-N3|--exclusive|--help|--chdir=/|-D /|partition=x||-|--|x|--comment=a\nb|--comment=a\u{1b}[2J\
+         |--no|-HN4|-Qa1|-HpN|---x|--Array=1|--help|--usage|-h|-V|-é|-1|--part=batch|--acc=phys|--nodel=n1"
+            .split('|')
+        {
             let error = check(bad).map_err(|e| e.message);
             assert!(error.is_err(), "{bad:?} was taken");
             assert!(!error.unwrap_err().contains(char::is_control), "{bad:?}");
         }
-        for good in [
-            "--partition=batch",
-            "-p batch",
-            "-pbatch",
-            "--cpus-per-task=8",
-            "-c 8",
-            "--time=1:00:00",
-            "-t 10",
-            "--mem=0",
-            "--nodelist=n[1-4]",
-            "-w n1",
-            "--exclude=n1",
-            "--comment=two words # and \"quotes\"",
-            "--gres=gpu:1",
-            "-C avx512",
-            "-H",
-            "-wn1",
-            "--licenses=a:1",
-        ] {
+        for good in
+            "--partition=batch|-p batch|-pbatch|--cpus-per-task=8|-c 8|--time=1:00:00|-t 10|--mem=0|--nodelist=n[1-4]\
+         |-w n1|--exclude=n1|--comment=two words # and \"quotes\"|--gres=gpu:1|-C avx512|-H|-wn1|--licenses=a:1"
+                .split('|')
+        {
             check(good).unwrap_or_else(|e| panic!("{good:?}: {e}"));
         }
     }
@@ -222,13 +171,7 @@ mod tests {
         for option in ["--partition=batch", "-p batch", "-pbatch", "--account x", "-Ax"] {
             assert!(is_for_every_job(option), "{option}");
         }
-        for option in [
-            "--nodelist=n1",
-            "-w n1",
-            "--cpus-per-task=8",
-            "--time=1",
-            "--partition-x",
-        ] {
+        for option in "--nodelist=n1|-w n1|--cpus-per-task=8|--time=1|--partition-x".split('|') {
             assert!(!is_for_every_job(option), "{option}");
         }
     }

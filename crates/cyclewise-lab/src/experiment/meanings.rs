@@ -60,44 +60,15 @@ mod tests {
         let mut nobodys = Vec::new();
         for d in ALL.iter().filter(|d| !d.name.ends_with("-ring0")) {
             let names = of_experiment(d.name).into_iter().map(|(name, _)| name);
-            nobodys.extend(names.filter(|name| !seen(d.name, name) && !ELSEWHERE.contains(name)));
+            nobodys.extend(names.filter(|name| !seen(d.name, name) && !ELSEWHERE.split(' ').any(|there| there == *name)));
         }
         assert!(nobodys.is_empty(), "{nobodys:?}");
     }
 
     /// Of which these records have no variant: other architectures', younger ones, those of long runs, and cells of a matrix.
-    const ELSEWHERE: &[&str] = &[
-        "*-elided",
-        "*-home-*",
-        "minstant",
-        "*/*",
-        "again/*",
-        "alone/*",
-        "c-*",
-        "c-*-elided",
-        "c-*-locked",
-        "c-lock-inc",
-        "c-object-elided",
-        "c-object-locked",
-        "c-refcount*",
-        "c11-*",
-        "c11-atomic*",
-        "c11-inc",
-        "c11-object",
-        "cntvct",
-        "cycle-t*",
-        "isb-cntvct",
-        "lkdtm-*",
-        "ll-sc-t*",
-        "lock-*-t*",
-        "pause",
-        "yield",
-        "isb",
-        "sevl",
-        "sevl-wfe",
-        "portable-add",
-        "store-and-add",
-    ];
+    const ELSEWHERE: &str = "*-elided *-home-* minstant */* again/* alone/* c-* c-*-elided c-*-locked c-lock-inc c-object-elided \
+         c-object-locked c-refcount* c11-* c11-atomic* c11-inc c11-object cntvct cycle-t* isb-cntvct lkdtm-* \
+         ll-sc-t* lock-*-t* pause yield isb sevl sevl-wfe portable-add store-and-add";
 
     #[test]
     fn a_star_is_any_text() {
