@@ -207,23 +207,3 @@ fn of_a_task_that_ran_twice_the_first_whole_start_counts() {
     put(folder.path(), "e.json", text(&other).as_bytes());
     assert_eq!(files(&inventory(folder.path())), ["c.json", "d.json", "e.json"]);
 }
-
-#[test]
-fn nodes_of_a_job_without_a_record_are_missing_by_name() {
-    let folder = folder(&[
-        ("plan.json", b"{}"),
-        ("logs/9.out", b"a log"),
-        ("records.sbatch", b"#!/bin/sh"),
-        ("nodes/9", b"n1\nn2\n"),
-        ("nodes/10", b"n3\nn2\n"),
-        ("records/n1.json", text(&record("n1", 1)).as_bytes()),
-    ]);
-    let found = inventory(folder.path());
-    assert_eq!(
-        problems(&found),
-        [("n2", ProblemKind::Missing), ("n3", ProblemKind::Missing)]
-    );
-    assert!(found.problems[0].why.contains("job 10"), "{:?}", found.problems);
-    put(folder.path(), "records/n2.json", text(&record("n2", 1)).as_bytes());
-    assert_eq!(problems(&inventory(folder.path())), [("n3", ProblemKind::Missing)]);
-}

@@ -110,15 +110,6 @@ pub(crate) const KINDS: &[Kind] = &[
     kind("long-name", MANGLED, |text, _| {
         once(text, "\"node\":\"", &format!("\"node\":\"{}", "n".repeat(1 << 20)))
     }),
-    // A few hundred kilobytes that unpack to 190 MiB.
-    kind("gzip-bomb", MANGLED, |_, _| {
-        let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
-        let zeros = [b'0'; 1 << 16];
-        let written = packer
-            .write_all(b"{\"schema\":\"cyclewise.record/1\",\"x\":\"")
-            .and_then(|()| (0..3000).try_for_each(|_| packer.write_all(&zeros)));
-        written.and_then(|()| packer.finish()).expect("memory takes all bytes")
-    }),
 ];
 
 const fn kind(name: &'static str, problems: &'static [&'static str], mangle: fn(&str, &mut Dice) -> Vec<u8>) -> Kind {

@@ -209,18 +209,8 @@ fn hyperfines_formats_are_written() {
         return;
     }
     let value: serde_json::Value = serde_json::from_str(&folder.read("h.json")).unwrap();
-    let of = &value["results"][1];
-    assert_eq!(
-        (&value["results"][0]["command"], &of["command"]),
-        (&"first".into(), &"sleep 0.01".into())
-    );
-    let times: Vec<f64> = of["times"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|t| t.as_f64().unwrap())
-        .collect();
-    assert!(times.iter().all(|t| *t >= 0.01) && times.len() == of["exit_codes"].as_array().unwrap().len());
+    let of = |i: usize| value["results"][i]["command"].as_str();
+    assert_eq!((of(0), of(1)), (Some("first"), Some("sleep 0.01")));
     assert!(
         folder
             .read("h.csv")
