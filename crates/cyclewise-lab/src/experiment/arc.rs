@@ -6,7 +6,7 @@ use super::{Definition, Options};
 use crate::arch::{c, observe};
 use crate::error::Result;
 use crate::record::{Kind, Unit};
-use crate::runner::{Bench, Control, Guards, Sampler, Setup};
+use crate::runner::{Bench, Guards, Sampler, Setup};
 use cyclewise::refs::Arc;
 use std::hint::black_box;
 use std::ops::Deref;
@@ -89,13 +89,9 @@ fn setup(_: &Options) -> Result<Setup> {
     }));
     elided.tell(&mut notes, &mut missing);
     Ok(Setup {
-        compare: super::pairs(&samplers, &COMPARE),
-        control: Control::Repeat(super::index(&samplers, "arc-locked").unwrap_or(0)),
         notes,
-        samplers,
         missing,
-        kinds: KINDS,
-        ..Setup::default()
+        ..super::by_name(samplers, &COMPARE, "arc-locked", KINDS)
     })
 }
 

@@ -6,7 +6,7 @@ use super::{Definition, Options};
 use crate::arch::c;
 use crate::error::Result;
 use crate::record::{Kind, Unit};
-use crate::runner::{Bench, Control, Guards, Setup};
+use crate::runner::{Bench, Guards, Setup};
 use cyclewise::atomic::AtomicU64;
 use std::hint::black_box;
 use std::sync::atomic::{self, Ordering::Relaxed};
@@ -119,13 +119,9 @@ fn setup(_: &Options) -> Result<Setup> {
     }
     elided.tell(&mut notes, &mut missing);
     Ok(Setup {
-        compare: super::pairs(&samplers, &COMPARE),
-        control: Control::Repeat(super::index(&samplers, "fetch-add-locked").unwrap_or(0)),
         notes,
-        samplers,
         missing,
-        kinds: KINDS,
-        ..Setup::default()
+        ..super::by_name(samplers, &COMPARE, "fetch-add-locked", KINDS)
     })
 }
 

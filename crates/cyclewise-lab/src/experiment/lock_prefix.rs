@@ -48,22 +48,18 @@ static KINDS: &[(&str, Kind)] = &[
 
 #[cfg(target_arch = "x86_64")]
 fn setup(_: &Options) -> Result<Setup> {
-    use crate::runner::{Bench, Control};
+    use crate::runner::Bench;
     let mut bench = Bench::new();
     let samplers: Vec<_> = crate::arch::lock_prefix::BODIES
         .into_iter()
         .map(|body| bench.body(body))
         .collect();
     Ok(Setup {
-        compare: super::pairs(&samplers, &COMPARE),
-        control: Control::Repeat(super::index(&samplers, "lock-inc64").unwrap_or(0)),
         notes: vec![
             "empty is the loop itself (DEC and a taken branch), per iteration; the other rows do not include its cost, but the source's do".to_string(),
             "one word that stays in this core's L1, uncontended; xchg64 locks without a prefix".to_string(),
         ],
-        samplers,
-        kinds: KINDS,
-        ..Setup::default()
+        ..super::by_name(samplers, &COMPARE, "lock-inc64", KINDS)
     })
 }
 

@@ -31,8 +31,8 @@ pub use crate::record::Published;
 pub use crate::runner::Mode;
 
 use crate::error::{Error, Result};
-use crate::record::Unit;
-use crate::runner::{Guards, Heading, MissingVariant, Sampler, Setup};
+use crate::record::{Kind, Unit};
+use crate::runner::{Control, Guards, Heading, MissingVariant, Sampler, Setup};
 use crate::sys::affinity;
 use std::fmt::Display;
 use std::time::Duration;
@@ -59,6 +59,14 @@ pub struct Options {
 }
 
 impl Options {
+    /// The noise floor of samples that take long, by this row: a full run has rounds enough to split.
+    fn control(&self, of: usize) -> Control {
+        match self.mode {
+            Mode::Quick | Mode::Normal => Control::Repeat(of),
+            Mode::Full => Control::Split(of),
+        }
+    }
+
     fn cpus(&self) -> Result<Vec<u32>> {
         if !self.cpus.is_empty() {
             return Ok(self.cpus.clone());
@@ -182,6 +190,22 @@ fn pairs(samplers: &[Box<dyn Sampler>], names: &[(&str, &str)]) -> Vec<(usize, u
         .iter()
         .filter_map(|(a, b)| Some((index(samplers, a)?, index(samplers, b)?)))
         .collect()
+}
+
+/// What to measure by these rows' names; the noise floor is that of `control`.
+fn by_name(
+    samplers: Vec<Box<dyn Sampler>>,
+    compare: &[(&str, &str)],
+    control: &str,
+    kinds: &'static [(&'static str, Kind)],
+) -> Setup {
+    Setup {
+        compare: pairs(&samplers, compare),
+        control: Control::Repeat(index(&samplers, control).unwrap_or(0)),
+        samplers,
+        kinds,
+        ..Setup::default()
+    }
 }
 
 #[cfg(test)]

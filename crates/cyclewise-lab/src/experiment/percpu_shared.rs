@@ -7,7 +7,7 @@ use crate::arch::observe;
 use crate::error::Result;
 use crate::record::{Kind, Unit};
 use crate::runner::crowd::Crowd;
-use crate::runner::{Bench, Control, Guards, Sample, Sampler, Setup};
+use crate::runner::{Bench, Guards, Sample, Sampler, Setup};
 use cyclewise::percpu::{Arc, ArcOwner, Histogram, PerCpu, backend};
 use hdrhistogram::Histogram as HdrHistogram;
 use metrics_util::storage::AtomicBucket;
@@ -138,15 +138,11 @@ fn setup(options: &Options) -> Result<Setup> {
         }));
     }
     Ok(Setup {
-        compare: super::pairs(&samplers, &COMPARE),
-        control: Control::Repeat(super::index(&samplers, "std-arc").unwrap_or(0)),
         notes: vec![
             format!("backend: {}", backend()),
             "histograms take 1024 values from 256 to 262144; -two: two threads, each on its own CPU, clone and drop one pointer".to_owned(),
         ],
-        samplers,
-        kinds: KINDS,
-        ..Setup::default()
+        ..super::by_name(samplers, &COMPARE, "std-arc", KINDS)
     })
 }
 

@@ -49,7 +49,7 @@ static KINDS: &[(&str, Kind)] = &[
 
 #[cfg(target_arch = "x86_64")]
 fn setup(_: &Options) -> Result<Setup> {
-    use crate::runner::{Bench, Control};
+    use crate::runner::Bench;
     let mut bench = Bench::new();
     let mut samplers: Vec<_> = crate::arch::popf::BODIES
         .into_iter()
@@ -65,13 +65,9 @@ fn setup(_: &Options) -> Result<Setup> {
     let mut missing = Vec::new();
     masks(&mut bench, &mut samplers, &mut notes, &mut missing);
     Ok(Setup {
-        compare: super::pairs(&samplers, &COMPARE),
-        control: Control::Repeat(super::index(&samplers, "push-popf").unwrap_or(0)),
         notes,
-        samplers,
-        kinds: KINDS,
         missing,
-        ..Setup::default()
+        ..super::by_name(samplers, &COMPARE, "push-popf", KINDS)
     })
 }
 

@@ -4,7 +4,7 @@ use super::{Definition, Options, Published};
 use crate::arch::counter;
 use crate::error::Result;
 use crate::record::{Kind, Unit};
-use crate::runner::{Bench, Control, Guards, Setup};
+use crate::runner::{Bench, Guards, Setup};
 use crate::sys::clock;
 use std::hint::black_box;
 use std::time::Instant;
@@ -72,13 +72,9 @@ fn setup(_: &Options) -> Result<Setup> {
         black_box(Instant::now());
     }));
     Ok(Setup {
-        compare: super::pairs(&samplers, &COMPARE),
-        control: Control::Repeat(super::index(&samplers, BARE).unwrap_or(0)),
         notes,
-        samplers,
-        kinds: KINDS,
         missing,
-        ..Setup::default()
+        ..super::by_name(samplers, &COMPARE, BARE, KINDS)
     })
 }
 

@@ -4,7 +4,7 @@ use super::{Definition, Options, left_out};
 use crate::arch::observe;
 use crate::error::Result;
 use crate::record::{Kind, Unit};
-use crate::runner::{Bench, Control, Guards, Sampler, Setup};
+use crate::runner::{Bench, Guards, Sampler, Setup};
 use crate::sys::membarrier;
 use cyclewise::fence;
 use cyclewise::rcu::{self, Domain, Rcu};
@@ -80,13 +80,9 @@ fn setup(_: &Options) -> Result<Setup> {
     samplers.push(bench.calls("heavy-batched", fence::heavy_batched));
     samplers.push(bench.calls("synchronize", rcu::synchronize));
     Ok(Setup {
-        compare: super::pairs(&samplers, &COMPARE),
-        control: Control::Repeat(super::index(&samplers, "rcu").unwrap_or(0)),
         notes,
-        samplers,
         missing,
-        kinds: KINDS,
-        ..Setup::default()
+        ..super::by_name(samplers, &COMPARE, "rcu", KINDS)
     })
 }
 

@@ -8,7 +8,7 @@ use super::{Definition, Options};
 use crate::arch::{c, raw};
 use crate::error::Result;
 use crate::record::{Kind, Unit};
-use crate::runner::{Bench, Control, Guards, Sampler, Setup};
+use crate::runner::{Bench, Guards, Sampler, Setup};
 use crate::sys::clock as kernel;
 use cyclewise::clock::{
     AfterStores, Bracketed, Clock, Conversion, DependentLoad, Instant, LoadOrdered, Mode, PerTask, System, Ticks,
@@ -123,13 +123,9 @@ fn setup(options: &Options) -> Result<Setup> {
             .to_string(),
     );
     Ok(Setup {
-        compare: super::pairs(&samplers, &COMPARE),
-        control: Control::Repeat(super::index(&samplers, "now").unwrap_or(0)),
         notes,
-        samplers,
-        kinds: KINDS,
         missing,
-        ..Setup::default()
+        ..super::by_name(samplers, &COMPARE, "now", KINDS)
     })
 }
 

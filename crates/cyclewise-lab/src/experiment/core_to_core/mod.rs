@@ -26,7 +26,7 @@ use crate::machine::{self, CpuTopology};
 use crate::record::Unit;
 use crate::record::core_to_core::{NAME, Pair};
 use crate::runner::crowd::Crowd;
-use crate::runner::{Control, Guards, Sampler, Setup};
+use crate::runner::{Guards, Sampler, Setup};
 use std::time::Duration;
 
 pub(super) static DEFINITION: Definition = Definition {
@@ -114,10 +114,7 @@ fn setup(options: &Options) -> Result<Setup> {
     let compare: Vec<(&str, &str)> = compare.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
     Ok(Setup {
         compare: super::pairs(&samplers, &compare),
-        control: match options.mode {
-            Mode::Quick | Mode::Normal => Control::Repeat(control),
-            Mode::Full => Control::Split(control),
-        },
+        control: options.control(control),
         notes,
         samplers,
         ..Setup::default()

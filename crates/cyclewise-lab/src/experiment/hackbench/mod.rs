@@ -19,7 +19,7 @@ pub use plan::{Carrier, Outcome, Plan};
 use super::{Definition, Mode, Options, Published};
 use crate::error::{Error, Result};
 use crate::record::Unit;
-use crate::runner::{Control, Guards, Sample, Sampler, Setup, metrics};
+use crate::runner::{Guards, Sample, Sampler, Setup, metrics};
 use crate::sys::channel::ChannelKind;
 use crate::sys::usage::CpuTime;
 
@@ -93,10 +93,7 @@ fn setup(options: &Options) -> Result<Setup> {
     Ok(Setup {
         samplers,
         compare,
-        control: match options.mode {
-            Mode::Quick | Mode::Normal => Control::Repeat(0),
-            Mode::Full => Control::Split(0), // seconds a sample
-        },
+        control: options.control(0),
         notes,
         ..Setup::default()
     })

@@ -17,7 +17,7 @@ use super::{Definition, Mode, Options, Published};
 use crate::error::Result;
 use crate::record::{Kind, Unit};
 use crate::runner::crowd::Crowd;
-use crate::runner::{Control, Guards, Sampler, Setup};
+use crate::runner::{Guards, Sampler, Setup};
 use counts::{Apart, CountRow, Locked, counted};
 use cyclewise::lock::{Exponential, NoRelax, Pause, Relax};
 use cyclewise::refs::lockref::{Adaptive, LockRef, TRIES};
@@ -119,10 +119,7 @@ fn setup(options: &Options) -> Result<Setup> {
     let compare: Vec<(&str, &str)> = compare.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
     Ok(Setup {
         compare: super::pairs(&samplers, &compare),
-        control: match options.mode {
-            Mode::Quick | Mode::Normal => Control::Repeat(0),
-            Mode::Full => Control::Split(0),
-        },
+        control: options.control(0),
         notes,
         samplers,
         missing,

@@ -20,7 +20,7 @@ use super::{Definition, Mode, Options, Published};
 use crate::error::{Error, Result};
 use crate::record::Unit;
 use crate::runner::crowd::Crowd;
-use crate::runner::{Control, Guards, Sample, Sampler, Setup};
+use crate::runner::{Guards, Sample, Sampler, Setup};
 use cache::{ByLockRef, ByMutex, ByRwLock, CacheRow};
 use processes::Processes;
 use std::sync::Arc;
@@ -145,10 +145,7 @@ fn setup(options: &Options) -> Result<Setup> {
     Ok(Setup {
         compare,
         samplers,
-        control: match options.mode {
-            Mode::Quick | Mode::Normal => Control::Repeat(control),
-            Mode::Full => Control::Split(control),
-        },
+        control: options.control(control),
         notes,
         ..Setup::default()
     })

@@ -11,7 +11,7 @@ use crate::arch::observe;
 use crate::error::{Error, Result};
 use crate::record::{Kind, Unit};
 use crate::runner::crowd::Crowd;
-use crate::runner::{Bench, Control, Guards, Sample, Sampler, Setup};
+use crate::runner::{Bench, Guards, Sample, Sampler, Setup};
 use crossbeam_queue::{ArrayQueue, SegQueue};
 use cyclewise::percpu::{Counter, FreeList, PerCpu, Ref, Ring, Slot, Stack, backend};
 use std::marker::PhantomData;
@@ -125,12 +125,8 @@ fn setup(options: &Options) -> Result<Setup> {
         memory(),
     ];
     Ok(Setup {
-        compare: super::pairs(&samplers, &COMPARE),
-        control: Control::Repeat(super::index(&samplers, "seg-queue").unwrap_or(0)),
         notes,
-        samplers,
-        kinds: KINDS,
-        ..Setup::default()
+        ..super::by_name(samplers, &COMPARE, "seg-queue", KINDS)
     })
 }
 

@@ -13,7 +13,7 @@ use super::{Definition, Options, Published};
 use crate::arch::c;
 use crate::error::Result;
 use crate::record::{Kind, Unit};
-use crate::runner::{Bench, Control, Guards, Mode, Setup};
+use crate::runner::{Bench, Guards, Mode, Setup};
 use cas_full::{CasFull, CasFull64};
 use cyclewise::refs::rcuref::{Got, Rcuref};
 use cyclewise::refs::{Refcount, Refcount64};
@@ -196,13 +196,9 @@ fn setup(options: &Options) -> Result<Setup> {
         notes.push(timing::NOTE.to_string());
     }
     Ok(Setup {
-        compare: super::pairs(&samplers, &COMPARE),
-        control: Control::Repeat(super::index(&samplers, "refcount").unwrap_or(0)),
         notes,
-        samplers,
         missing,
-        kinds: KINDS,
-        ..Setup::default()
+        ..super::by_name(samplers, &COMPARE, "refcount", KINDS)
     })
 }
 

@@ -18,7 +18,7 @@ use super::{Definition, Mode, Options};
 use crate::error::Result;
 use crate::record::{Kind, Unit};
 use crate::runner::crowd::Crowd;
-use crate::runner::{Bench, Control, Guards, Sample, Sampler, Setup, metrics};
+use crate::runner::{Bench, Guards, Sample, Sampler, Setup, metrics};
 use contention::{LockRun, Work, contend};
 use locks::{Cyclewise, CyclewiseSpinOnly, Lock, ParkingLot, Spin, SpinTicket, StdMutex};
 use mcs::Mcs;
@@ -82,10 +82,7 @@ fn setup(options: &Options) -> Result<Setup> {
             &samplers,
             &comparisons().each_ref().map(|(a, b)| (a.as_str(), b.as_str())),
         ),
-        control: match options.mode {
-            Mode::Quick | Mode::Normal => Control::Repeat(0),
-            Mode::Full => Control::Split(0),
-        },
+        control: options.control(0),
         notes,
         samplers,
         missing,
