@@ -4,54 +4,6 @@ use super::*;
 use crate::record::fleet_report::Outlier;
 use std::collections::BTreeSet;
 
-/// A fleet of the size that the analysis is made for, as far as a test without optimization can be.
-const LARGE: Made = Made {
-    groups: 4,
-    machines: 250,
-    runs: 2,
-    rows: 6,
-    ..MADE
-};
-
-/// Puts machine `machine` of group 0 at exactly `sigmas` of its group in row `row`, whatever it was made as.
-fn at(made: Made, sigmas: f64, machine: usize, row: usize) -> impl Fn(usize, usize, usize, &mut Vec<f64>) {
-    let levels = made.levels();
-    move |group, m, r, runs| {
-        if (group, m, r) == (0, machine, row) {
-            runs.fill(3.0 + levels[group][row] + sigmas * made.sigma());
-        }
-    }
-}
-
-#[test]
-fn a_fleet_without_outliers_has_none_nearly_always() {
-    let seeds = fleets(2, 6);
-    let found: usize = (0..seeds)
-        .map(|seed| {
-            let made = Made {
-                seed,
-                machines: 120,
-                ..LARGE
-            };
-            usize::from(!report(made.members(as_made)).outliers.is_empty())
-        })
-        .sum();
-    // Where nothing is to be found, the rate is the share of fleets in which something is: 5 %.
-    assert!(found <= 2.min(seeds as usize - 1), "{found} of {seeds} fleets");
-}
-
-#[test]
-fn a_machine_at_six_sigma_is_found_among_all() {
-    let report = report(LARGE.members(at(LARGE, 6.0, 77, 2)));
-    let found: BTreeSet<&str> = report
-        .outliers
-        .iter()
-        .map(|o| report.machines[o.machine].name.as_str())
-        .collect();
-    assert!(found.contains("n0-00077"), "{found:?}");
-    assert!(found.len() <= 2, "{found:?}");
-}
-
 #[test]
 fn alike_groups_of_unequal_size_do_not_differ() {
     let sizes = [60, 2, 3, 5];
