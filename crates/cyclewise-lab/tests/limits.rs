@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Folder, command, cyclewise, text, words};
+use common::{Folder, command, cyclewise, text, with};
 use std::process::{Output, Stdio};
 
 /// A stack that no address space has room for, so that no thread of std's can be made.
@@ -23,7 +23,7 @@ fn refused(args: &[&str]) -> String {
 }
 
 fn sweep<'a>(rest: &[&'a str]) -> Vec<&'a str> {
-    [&words("simulate fetch-add --machine i7-6700hq --threads 1,2 --ops 50")[..], rest].concat()
+    with("simulate fetch-add --machine i7-6700hq --threads 1,2 --ops 50", rest)
 }
 
 const RECORD: &str = include_str!("../../../records/2026-11-21-epyc-genoa-kvm-percpu.json");

@@ -14,7 +14,7 @@ mod verified;
 #[path = "../../../cyclewise-report/src/export/html/visible.rs"]
 mod visible;
 
-use common::{Folder, command, cyclewise, refused, text, words};
+use common::{Folder, command, cyclewise, refused, text, with, words};
 use std::process::Output;
 
 fn stdout(output: &Output) -> String {
@@ -48,9 +48,9 @@ fn printed(args: &[&str]) -> String {
 
 const SWEEP: &str = "simulate fetch-add lockref --machine i7-6700hq --threads 1..4 --retry-limit none,5 --ops 200";
 
-/// It, with where its document goes.
+/// With where its document goes.
 fn sweep<'a>(rest: &[&'a str]) -> Vec<&'a str> {
-    [&words(SWEEP)[..], &["--json"], rest].concat()
+    with(SWEEP, &[&["--json"], rest].concat())
 }
 
 #[test]

@@ -87,7 +87,9 @@ fn report_replaces_nothing_that_it_reads() {
     }
     for _ in 0..2 {
         let dir = folder.name("");
-        let line = format!("fleet report {dir} --json {dir}r.json --csv {dir}r.csv --html {dir}r.html --openmetrics {dir}r.prom");
+        let line = format!(
+            "fleet report {dir} --json {dir}r.json --csv {dir}r.csv --html {dir}r.html --openmetrics {dir}r.prom"
+        );
         assert_done(&cyclewise(&words(&line)));
     }
 }

@@ -1,7 +1,7 @@
 //! `fleet report`: every output names the planted machine; a usage error is reported before the work.
 
-use super::{Folder, assert_done, cyclewise, refused, stderr, stdout, words};
 use super::nodes::node;
+use super::{Folder, assert_done, cyclewise, refused, stderr, stdout, words};
 use cyclewise_bench::record;
 use cyclewise_bench::record::fleet_report::FleetReport;
 

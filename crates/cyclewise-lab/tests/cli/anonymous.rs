@@ -117,7 +117,7 @@ fn timed_commands_are_the_users_own_words() {
     let folder = Folder::new();
     let key = folder.with("key", KEY);
     let options = format!("time -r 5 -i --anonymous {key} --json -");
-    let output = in_a_job(&[&words(&options)[..], &["true /users/alice", "true"]].concat());
+    let output = in_a_job(&with(&options, &["true /users/alice", "true"]));
     if output.status.code() == Some(3) {
         println!("skipped: {}", stderr(&output));
         return;

@@ -4,7 +4,9 @@ use super::*;
 
 /// A sweep that takes milliseconds, as JSON to `path`.
 fn sweep(path: &str) -> Output {
-    cyclewise(&words(&format!("simulate cas-loop --machine thunderx2 --threads 1..16 --json {path}")))
+    cyclewise(&words(&format!(
+        "simulate cas-loop --machine thunderx2 --threads 1..16 --json {path}"
+    )))
 }
 
 pub(crate) fn files(folder: &Folder) -> Vec<String> {

@@ -17,7 +17,7 @@ mod signals;
 mod verify;
 mod widths;
 
-use common::{Folder, command, cyclewise, words};
+use common::{Folder, command, cyclewise, with, words};
 use cyclewise_lab::record;
 use std::process::{Command, Output};
 

@@ -223,7 +223,9 @@ fn several_processes_are_one_record_with_the_figures_of_each() {
 fn the_processes_of_a_matrix_are_one_record() {
     let folder = Folder::new();
     let json = folder.name("r.json");
-    let output = cyclewise(&words(&format!("run in-context --quick --time 1 --runs 2 --json {json}")));
+    let output = cyclewise(&words(&format!(
+        "run in-context --quick --time 1 --runs 2 --json {json}"
+    )));
     let said = stderr(&output);
     if said.contains("no record") || output.status.code() != Some(0) {
         assert!(!said.contains("earlier parts"), "{said}");

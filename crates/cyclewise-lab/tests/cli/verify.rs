@@ -43,7 +43,9 @@ fn verify_lab_reports_each_promise() {
 fn verified(what: &str, seconds: &str, promises: usize) -> (Vec<Value>, Output) {
     let output = cyclewise(&["verify", what, "--seconds", seconds, "--json", "-"]);
     let mut json: Value = serde_json::from_str(&stdout(&output)).unwrap();
-    let Value::Array(checks) = json["checks"].take() else { panic!("{json}") };
+    let Value::Array(checks) = json["checks"].take() else {
+        panic!("{json}")
+    };
     assert_eq!((json["what"].as_str(), checks.len()), (Some(what), promises));
     let (status, line) = refused(&["verify", what, "--cpu", "0"]);
     assert!(status == 2 && line.contains("leave it out"), "{line}");

@@ -15,6 +15,11 @@ pub fn words(line: &str) -> Vec<&str> {
     line.split(' ').collect()
 }
 
+/// The arguments in a line, and further ones.
+pub fn with<'a>(line: &'a str, rest: &[&'a str]) -> Vec<&'a str> {
+    [&words(line)[..], rest].concat()
+}
+
 /// The command's result.
 pub fn cyclewise(args: &[&str]) -> Output {
     command(args).output().unwrap()

@@ -7,14 +7,9 @@ mod options;
 mod output;
 mod signals;
 
-use common::{Folder, cyclewise, text, words};
+use common::{Folder, cyclewise, text, with};
 use cyclewise_lab::record::{self, Record};
 use std::process::Output;
-
-/// These options and further arguments.
-fn with<'a>(options: &'a str, rest: &[&'a str]) -> Vec<&'a str> {
-    [&words(options)[..], rest].concat()
-}
 
 fn time(args: &[&str]) -> Output {
     cyclewise(&[&["time"], args].concat())

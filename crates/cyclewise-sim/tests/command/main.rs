@@ -8,7 +8,7 @@ mod sweeps;
 #[path = "../../../cyclewise-report/src/export/html/visible.rs"]
 mod visible;
 
-use common::{Folder, command, cyclewise_sim, refused, text, words};
+use common::{Folder, command, cyclewise_sim, refused, text, with};
 
 /// Its output; it must have succeeded.
 fn printed(args: &[&str]) -> String {
@@ -20,7 +20,7 @@ fn printed(args: &[&str]) -> String {
 /// With where its document goes.
 fn sweep<'a>(rest: &[&'a str]) -> Vec<&'a str> {
     let sweep = "simulate fetch-add lockref --machine i7-6700hq --threads 1..4 --retry-limit none,5 --ops 200 --json";
-    [&words(sweep)[..], rest].concat()
+    with(sweep, rest)
 }
 
 /// The parts of a sweep, as files.

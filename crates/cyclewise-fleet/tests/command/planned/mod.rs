@@ -132,7 +132,7 @@ fn a_machine_file_is_copied_so_that_an_edit_does_not_change_the_shards() {
     let toml = include_str!("../../../../cyclewise-sim/machines/i7-6700hq.toml");
     let file = folder.with("my machine $x.toml", toml);
     let dir = folder.name("job");
-    let sweep = [&["simulate", "--machine", &file][..], &words("fetch-add --threads 1..4 --ops 50")].concat();
+    let sweep = with("simulate fetch-add --threads 1..4 --ops 50 --machine", &[&file]);
     let output = plan(&dir, &["--shards", "2"], &sweep);
     assert_done(&output);
     let whole = printed(&[&sweep[..], &["--json", "-"]].concat());

@@ -17,11 +17,7 @@ fn another_plan_or_results_without_one_are_kept() {
             words(SWEEP),
             "another array.sbatch",
         ),
-        (
-            &["--shards", "3"],
-            [&words(SWEEP)[..], &["--seed", "9"]].concat(),
-            "another",
-        ),
+        (&["--shards", "3"], with(SWEEP, &["--seed", "9"]), "another"),
         (&["--nodes", "2"], vec!["run", "popf"], "another"),
     ] {
         let refused = plan(&dir, options, &planned);

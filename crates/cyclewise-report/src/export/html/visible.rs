@@ -4,7 +4,13 @@
 /// The text of a page, one line per element.
 pub(crate) fn text(page: &str) -> String {
     let body = joined(page.split_once("<body>").unwrap().1);
-    let words = |piece: &str| piece.split_once('>').map_or(piece, |(_, words)| words).trim().to_owned();
+    let words = |piece: &str| {
+        piece
+            .split_once('>')
+            .map_or(piece, |(_, words)| words)
+            .trim()
+            .to_owned()
+    };
     let lines = body.split('<').map(words).filter(|words| !words.is_empty());
     lines.map(|words| words + "\n").collect()
 }
