@@ -104,10 +104,25 @@ pub fn verdict(v: Verdict) -> Cell {
     }
 }
 
+/// Texts of more letters are sentences, and get a wide column.
+const SENTENCE: usize = 40;
+
 impl Cell {
-    /// The text in the pieces between which a line may end.
+    /// Whether a column of it has to be wide.
+    pub fn is_long(&self) -> bool {
+        let is_sentence = |text: &String| text.chars().count() > SENTENCE;
+        self.class != "number" && (is_sentence(&self.text) || is_sentence(&self.detail))
+    }
+
+    /// The text in the pieces between which a line may end. A number is one.
     pub fn pieces(&self) -> Vec<Piece<'_>> {
-        pieces(&self.text)
+        match self.class {
+            "number" => vec![Piece {
+                text: &self.text,
+                is_whole: false,
+            }],
+            _ => pieces(&self.text),
+        }
     }
 
     /// The same of the second line.

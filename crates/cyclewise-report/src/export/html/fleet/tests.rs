@@ -36,6 +36,19 @@ fn it_has_every_part_of_the_report() {
 }
 
 #[test]
+fn sentences_have_wide_columns_and_numbers_one_line() {
+    let page = render_fleet(&outputs::report(60)).unwrap();
+    let (before, _) = page.split_once("ends too early").unwrap();
+    assert!(before.ends_with("<td class=\"words long\">") && page.contains("\ntd.words.long"));
+    let numbers = page.split("<td class=\"number\">").skip(1);
+    let mut numbers = numbers.filter_map(|cell| cell.split(['<', '>']).next());
+    assert!(numbers.any(|number| number.contains('–')), "an interval is whole");
+    // The twin: a short text.
+    let (before, _) = page.split_once("torn</td>").unwrap();
+    assert!(before.ends_with("<td class=\"words\">"));
+}
+
+#[test]
 fn it_loads_nothing_and_text_from_records_is_escaped() {
     let mut report = outputs::report(60);
     let evil = "<script>alert(1)</script>".to_owned();
