@@ -18,6 +18,7 @@ pub(crate) const CHECKS: &[Check] = checks![
     a_closure_may_fork,
     a_child_counts_what_waits_there,
     a_child_that_has_not_settled_keeps_new_sections,
+    a_child_that_has_not_settled_keeps_its_first_threads_section,
 ];
 
 /// Runs `body` while another thread is in sections of both kinds.
@@ -118,19 +119,25 @@ fn forks_beside_readers_and_writers() {
     });
 }
 
-/// A child of a bare clone(2): none of the handlers has run.
+/// Runs `body` in a child of a bare clone(2): none of the handlers has run there.
+fn in_bare_child(body: impl FnOnce()) {
+    // SAFETY: like fork, without handlers.
+    let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) } as i32;
+    if pid == 0 {
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
+        // SAFETY: ends the child.
+        unsafe { libc::_exit(if outcome.is_ok() { 0 } else { 101 }) };
+    }
+    wait_for(pid).unwrap();
+}
+
 fn a_child_without_handlers_settles() {
     let domain = Domain::new();
     beside_a_reader(&domain, || {
-        // SAFETY: like fork, without handlers.
-        let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) } as i32;
-        if pid == 0 {
+        in_bare_child(|| {
             rcu::synchronize();
             domain.synchronize();
-            // SAFETY: ends the child.
-            unsafe { libc::_exit(0) };
-        }
-        wait_for(pid).unwrap();
+        });
     });
 }
 
@@ -244,14 +251,24 @@ fn a_child_that_has_not_settled_keeps_new_sections() {
     let of_a_domain: fn() = || keeps(|| DOMAIN.read(), || DOMAIN.synchronize());
     beside_a_reader(&DOMAIN, || {
         for check in [of_threads, of_a_domain] {
-            // SAFETY: like fork, without handlers.
-            let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) } as i32;
-            if pid == 0 {
-                let outcome = std::panic::catch_unwind(check);
-                // SAFETY: ends the child.
-                unsafe { libc::_exit(if outcome.is_ok() { 0 } else { 101 }) };
-            }
-            wait_for(pid).unwrap();
+            in_bare_child(check);
         }
+    });
+}
+
+/// Another thread of the child waits for the section in which the first was forked.
+fn a_child_that_has_not_settled_keeps_its_first_threads_section() {
+    let domain = Domain::new();
+    beside_a_reader(&domain, || {
+        let guard = domain.read();
+        in_bare_child(|| {
+            thread::scope(|scope| {
+                let writer = scope.spawn(|| domain.synchronize());
+                thread::sleep(std::time::Duration::from_millis(50));
+                assert!(!writer.is_finished(), "the section is open");
+                drop(guard);
+                domain.synchronize();
+            });
+        });
     });
 }
