@@ -90,6 +90,7 @@ mod tests {
             let is_general = ["address space", "name a CPU", "allow this call"].contains(&has);
             assert_eq!(advice == for_call(call, 0), is_general, "{call} {errno}");
         }
+        assert!(for_call("membarrier, which a filter answers with 0 for RSEQ", 0).contains("per-CPU"));
     }
 
     /// Collects what follows `failed("` and `call: "` in a folder's files, up to the closing quote.

@@ -86,7 +86,7 @@ pub(crate) fn sync_core() -> Result<(), Refusal> {
 pub(crate) fn rseq(cpu: Option<u32>) -> Result<(), Refusal> {
     errno::preserve(|| {
         if !is_made(RSEQ) {
-            return Err(NOT_MADE);
+            return Err(RSEQ_NOT_MADE);
         }
         let (flags, cpu) = cpu.map_or((0, 0), |cpu| (FLAG_CPU, cpu as i32));
         if command(RSEQ, flags, cpu) == 0 {
@@ -106,6 +106,11 @@ pub(crate) fn rseq(cpu: Option<u32>) -> Result<(), Refusal> {
 /// The call does not reach the kernel.
 const NOT_MADE: Refusal = Refusal::System {
     call: "membarrier, which a filter answers with 0,",
+    errno: libc::ENOSYS,
+};
+
+const RSEQ_NOT_MADE: Refusal = Refusal::System {
+    call: "membarrier, which a filter answers with 0 for RSEQ",
     errno: libc::ENOSYS,
 };
 
