@@ -201,7 +201,7 @@ mod tests {
                 },
                 low,
                 high,
-                units: 4,
+                machines: 4,
                 rows: 12,
                 median_error: 0.1,
             })

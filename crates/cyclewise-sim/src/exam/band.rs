@@ -1,11 +1,18 @@
-//! How far the published figure may be from a prediction: a band, from held-out rows of machines of the same class.
+//! How far the published figure may be from a prediction: a band, from held-out rows of machines of the same family.
+//!
+//! # Method
+//! Split conformal prediction of machines: a new one is one more of those that were held out. So a band of
+//! fewer than 19 is as wide as all of their rows.
+//!
+//! # References
+//! J. Lei, M. G'Sell, A. Rinaldo, R. Tibshirani and L. Wasserman, "Distribution-free predictive inference for regression", 2018.
 
 use super::Group;
-use super::class::Class;
+use super::learn::LEAST_MACHINES;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// The share of held-out rows inside a band; every machine, or family, that was left out has the same weight.
+/// The share of a new machine's rows inside a band that enough machines were held out for; each has the same weight.
 pub const SHARE: f64 = 0.9;
 
 /// A band wider than this ratio of its ends says nothing: a factor of two either way from its middle.
@@ -21,8 +28,8 @@ pub struct Band {
     pub low: f64,
     /// And at most this many times.
     pub high: f64,
-    /// Held-out machines with rows of the group; of an instruction set, families.
-    pub units: u32,
+    /// Held-out machines with rows of the group.
+    pub machines: u32,
     /// Held-out rows.
     pub rows: u32,
     /// The median error of held-out rows, with the same weights.
@@ -58,37 +65,40 @@ impl Band {
 /// A held-out row: published over predicted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct HeldOut {
-    /// What was left out: a machine or a family, by number.
-    pub unit: usize,
+    /// The machine that was left out, by number.
+    pub machine: usize,
     /// The row's group.
     pub group: Group,
     /// Published by predicted.
     pub ratio: f64,
 }
 
-/// The band of each group that enough machines or families have rows of.
+/// The band of each group that enough machines have rows of.
 #[must_use]
-pub(super) fn bands(class: &Class, held_out: &[HeldOut]) -> Vec<Band> {
+pub(super) fn bands(held_out: &[HeldOut]) -> Vec<Band> {
     let band = |group: &Group| {
         let rows: Vec<&HeldOut> = held_out.iter().filter(|row| row.group == *group).collect();
-        let of = |unit: usize| rows.iter().filter(|row| row.unit == unit).count();
-        let units: BTreeSet<usize> = rows.iter().map(|row| row.unit).collect();
-        if units.len() < class.least_units() {
+        let of = |machine: usize| rows.iter().filter(|row| row.machine == machine).count();
+        let machines: BTreeSet<usize> = rows.iter().map(|row| row.machine).collect();
+        if machines.len() < LEAST_MACHINES {
             return None;
         }
         #[expect(clippy::cast_precision_loss, reason = "a few rows")]
-        let weight = |row: &HeldOut| 1.0 / (of(row.unit) * units.len()) as f64;
+        let weight = |row: &HeldOut| 1.0 / (of(row.machine) * machines.len()) as f64;
         let ratios: Vec<(f64, f64)> = rows.iter().map(|row| (row.ratio, weight(row))).collect();
         let errors: Vec<(f64, f64)> = rows
             .iter()
             .map(|row| ((1.0 / row.ratio - 1.0).abs(), weight(row)))
             .collect();
-        let tail = (1.0 - SHARE) / 2.0;
+        // The predicted machine is one more, of which nothing is known: its share of the weight is left out at either end before any held-out one's.
+        #[expect(clippy::cast_precision_loss, reason = "a few machines")]
+        let held_out = machines.len() as f64;
+        let tail = ((1.0 - SHARE) / 2.0 * (held_out + 1.0) - 1.0).max(0.0) / held_out;
         Some(Band {
             group: *group,
             low: quantile(&ratios, tail),
             high: quantile(&ratios, 1.0 - tail),
-            units: u32::try_from(units.len()).unwrap_or(u32::MAX),
+            machines: u32::try_from(machines.len()).unwrap_or(u32::MAX),
             rows: u32::try_from(rows.len()).unwrap_or(u32::MAX),
             median_error: middle(&errors),
         })
@@ -129,13 +139,9 @@ mod tests {
         reach: Reach::Socket,
     };
 
-    fn class() -> Class {
-        Class::Family("made up".to_owned())
-    }
-
     fn rows(of: &[(usize, f64)]) -> Vec<HeldOut> {
-        let row = |(unit, ratio): &(usize, f64)| HeldOut {
-            unit: *unit,
+        let row = |(machine, ratio): &(usize, f64)| HeldOut {
+            machine: *machine,
             group: GROUP,
             ratio: *ratio,
         };
@@ -147,47 +153,48 @@ mod tests {
         // Nineteen good rows of one machine, and one bad row of another: half of the weight is bad.
         let mut held_out = rows(&[(0, 1.0); 19]);
         held_out.extend(rows(&[(1, 3.0)]));
-        let band = bands(&class(), &held_out)[0];
+        let band = bands(&held_out)[0];
         assert!(
             (band.low - 1.0).abs() < 1e-12 && (band.high - 3.0).abs() < 1e-12,
             "{band:?}"
         );
-        assert_eq!((band.units, band.rows), (2, 20));
+        assert_eq!((band.machines, band.rows), (2, 20));
         assert!(band.is_narrow());
     }
 
     #[test]
-    fn nine_of_ten_equal_machines_are_inside() {
-        let ratios: Vec<(usize, f64)> = (0..20_u32).map(|i| (i as usize, 1.0 + f64::from(i) / 10.0)).collect();
-        let band = bands(&class(), &rows(&ratios))[0];
-        let inside = ratios
-            .iter()
-            .filter(|(_, r)| (band.low..=band.high).contains(r))
-            .count();
-        assert!((18..=19).contains(&inside), "{inside} of 20 in {band:?}");
+    fn nine_of_ten_equal_machines_are_inside_and_of_few_all() {
+        let inside = |machines: u32| {
+            let ratios: Vec<(usize, f64)> = (0..machines).map(|i| (i as usize, 1.0 + f64::from(i) / 10.0)).collect();
+            let band = bands(&rows(&ratios))[0];
+            let inside = ratios.iter().filter(|(_, r)| (band.low..=band.high).contains(r));
+            inside.count()
+        };
+        assert_eq!((inside(7), inside(19)), (7, 19));
+        assert!((91..=93).contains(&inside(100)), "{} of 100", inside(100));
     }
 
     #[test]
     fn one_machine_gives_no_band_and_a_wide_one_predicts_nothing() {
-        assert_eq!(bands(&class(), &rows(&[(0, 1.0), (0, 1.1)])), []);
-        let wide = bands(&class(), &rows(&[(0, 0.4), (1, 2.0)]))[0];
+        assert_eq!(bands(&rows(&[(0, 1.0), (0, 1.1)])), []);
+        let wide = bands(&rows(&[(0, 0.4), (1, 2.0)]))[0];
         assert!(!wide.is_narrow());
     }
 
     #[test]
     fn of_two_machines_the_better_one_does_not_decide() {
-        let band = bands(&class(), &rows(&[(0, 1.0), (1, 3.0)]))[0];
+        let band = bands(&rows(&[(0, 1.0), (1, 3.0)]))[0];
         // Errors of 0 and 67 %.
         assert!((band.median_error - 1.0 / 3.0).abs() < 1e-12, "{band:?}");
         assert!(band.is_narrow() && !band.is_exact() && !band.is_good());
-        let exact = bands(&class(), &rows(&[(0, 1.0), (1, 1.25)]))[0];
+        let exact = bands(&rows(&[(0, 1.0), (1, 1.25)]))[0];
         assert!(exact.is_good(), "{exact:?}");
     }
 
     #[test]
     fn the_errors_median_is_relative_to_what_is_published() {
         // Predictions twice and half of what is published: errors of 100 % and 50 %.
-        let band = bands(&class(), &rows(&[(0, 0.5), (1, 2.0), (2, 2.0)]))[0];
+        let band = bands(&rows(&[(0, 0.5), (1, 2.0), (2, 2.0)]))[0];
         assert!((band.median_error - 0.5).abs() < 1e-12, "{band:?}");
     }
 }

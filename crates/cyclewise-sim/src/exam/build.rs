@@ -8,9 +8,9 @@ use crate::machine::{Cores, FirstAccess, Hold, Latency};
 use crate::{Job, Length, Machine, Topology, Workload};
 
 /// A plain step between two accesses: an increment or compare, and a branch.
-const ALU_CYCLES: u32 = 2;
-/// By how much a step's time varies, so that threads do not run in lockstep.
-const JITTER: f64 = 0.1;
+pub(crate) const ALU_CYCLES: u32 = 2;
+/// By how much a step's time varies, so that threads do not run in lockstep; outcomes hardly depend on its size.
+pub(crate) const JITTER: f64 = 0.1;
 /// LOCK XADD on most x86 cores, where no row of one thread says it: uops.info.
 const RMW_CYCLES: u32 = 18;
 /// How long a line stays for a store-exclusive: enough for a pair with a step in between.
@@ -44,7 +44,7 @@ pub(crate) struct Costs {
 
 /// The machine with the simplest laws.
 #[must_use]
-pub(super) fn built(parts: Parts<'_>) -> Machine {
+pub(crate) fn built(parts: Parts<'_>) -> Machine {
     let mut machine = Machine::plain(parts.topology);
     machine.name = parts.name;
     machine.about = parts.about;
@@ -77,11 +77,7 @@ pub(super) fn machine(published: &PublishedMachine) -> Machine {
         cores: None,
         latency: published.latency(),
         pause_cycles: published.pause_cycles,
-        costs: Costs {
-            rmw: rmw_cycles(published),
-            cas: cas_cycles(published),
-            exclusive: ll_sc_cycles(published),
-        },
+        costs: Costs::of(published.hit_ns * published.ghz, |workload| single(published, workload)),
     })
 }
 
@@ -93,29 +89,26 @@ fn single(published: &PublishedMachine, workload: Workload) -> Option<f64> {
     Some((row.ns - row.critical_ns - row.parallel_ns) * published.ghz)
 }
 
-fn rmw_cycles(published: &PublishedMachine) -> Option<u32> {
-    let add = single(published, Workload::FetchAdd);
-    // Get and put.
-    let add = add.or(single(published, Workload::Refcount).map(|both| both / 2.0));
-    add.map(|cycles| whole(cycles - f64::from(ALU_CYCLES)))
-}
-
-fn cas_cycles(published: &PublishedMachine) -> Option<u32> {
-    let exchange = single(published, Workload::CasLoop);
-    // Get and put.
-    let exchange = exchange.or(single(published, Workload::LockrefUnbounded).map(|both| both / 2.0));
-    let load = published.hit_ns * published.ghz + f64::from(2 * ALU_CYCLES);
-    exchange.map(|cycles| whole(cycles - load))
-}
-
-/// Half of a pair.
-fn ll_sc_cycles(published: &PublishedMachine) -> Option<u32> {
-    let pair = single(published, Workload::LlSc);
-    pair.map(|cycles| whole((cycles - f64::from(ALU_CYCLES)) / 2.0))
+impl Costs {
+    /// What rows of one thread give, in cycles: of `fetch_add`, a step and a read-modify-write; of the exchange loop, a load, two steps and an
+    /// exchange; of LL/SC, its pair with a step between.
+    #[must_use]
+    pub(crate) fn of(hit_cycles: f64, single: impl Fn(Workload) -> Option<f64>) -> Self {
+        let step = f64::from(ALU_CYCLES);
+        // Get and put.
+        let half = |workload| single(workload).map(|both| both / 2.0);
+        let add = single(Workload::FetchAdd).or_else(|| half(Workload::Refcount));
+        let exchange = single(Workload::CasLoop).or_else(|| half(Workload::LockrefUnbounded));
+        Self {
+            rmw: add.map(|cycles| whole(cycles - step)),
+            cas: exchange.map(|cycles| whole(cycles - hit_cycles - 2.0 * step)),
+            exclusive: single(Workload::LlSc).map(|pair| whole((pair - step) / 2.0)),
+        }
+    }
 }
 
 /// Whole cycles, at least one.
-fn whole(cycles: f64) -> u32 {
+pub(crate) fn whole(cycles: f64) -> u32 {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

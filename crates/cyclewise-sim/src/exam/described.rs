@@ -2,8 +2,6 @@
 
 use super::anchor::{LEAST, MOST, agrees, scaled_to};
 use super::build::{Parts, built, counted};
-use super::class::Class;
-use super::prediction::first_learned;
 use super::{data, learn};
 use crate::machine::FAMILIES;
 use crate::{Machine, Workload};
@@ -48,7 +46,7 @@ impl fmt::Display for NotDescribed {
 /// The families that laws were learned of.
 #[must_use]
 pub(crate) fn families() -> Vec<&'static str> {
-    let is_learned = |family: &&str| learn::learned().iter().any(|learned| learned.class == *family);
+    let is_learned = |family: &&str| learn::learned().iter().any(|learned| learned.family == *family);
     FAMILIES.iter().copied().filter(is_learned).collect()
 }
 
@@ -61,9 +59,8 @@ pub(crate) fn described(
     family: &str,
     row: Option<(Workload, u32, f64)>,
 ) -> Result<Described, NotDescribed> {
-    let class = Class::Family(family.to_owned());
-    let (_, learned) =
-        first_learned([class], learn::learned()).ok_or_else(|| NotDescribed::Family(family.to_owned()))?;
+    let learned = learn::learned().iter().find(|learned| learned.family == family);
+    let learned = learned.ok_or_else(|| NotDescribed::Family(family.to_owned()))?;
     let (plain, laws) = (built(parts), &learned.laws);
     let (machine, factor) = match row {
         None => (laws.apply(&plain), 1.0),

@@ -1,4 +1,4 @@
-//! The laws that are learned for a class of machines: who is next, how long an owner stays, and how requests travel.
+//! The laws that are learned for a family of machines: who is next, how long an owner stays, and how requests travel.
 
 use crate::Machine;
 use crate::machine::{Arbiter, Cap, Distance, Fill, FirstAccess, Hold, Queue, Rmw};
@@ -103,7 +103,7 @@ impl Laws {
     }
 }
 
-/// Whole cycles of a time.
+/// Whole cycles of a time; may be none.
 fn whole(cycles: f64) -> u32 {
     #[expect(
         clippy::cast_possible_truncation,

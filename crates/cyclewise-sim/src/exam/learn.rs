@@ -1,16 +1,14 @@
-//! Learns the laws of a class of machines from the learning half.
+//! Learns the laws of each family of machines from the learning half.
 //!
-//! The score of laws for a class is the mean over groups of rows, of the mean over machines, of the mean error of the machine's contended rows
+//! The score of laws for a family is the mean over groups of rows, of the mean over machines, of the mean error of the machine's contended rows
 //! of the group, as a logarithm. So neither a machine with many rows nor a group that many machines have outweighs the others. `search.rs`
 //! says how the laws with the least score are found.
 //!
 //! For every machine of a family the same is done without it: what such laws predict for the machine is held out, and gives the family its
-//! error bands. The laws of an instruction set are for machines of families with too few machines, so there the machine's whole
-//! family is left out.
+//! error bands.
 
 use super::anchor::anchored;
 use super::band::{self, Band, HeldOut};
-use super::class::Class;
 use super::data::{PublishedMachine, PublishedRow};
 use super::laws::{Laws, Space};
 use super::pairs::{self, Pair};
@@ -22,15 +20,19 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-/// What a class learned.
+/// A family needs this many machines to learn from, so that one can be held out. Of two, each is predicted by the other alone: machines of a
+/// family are taken to be alike.
+pub const LEAST_MACHINES: usize = 2;
+
+/// What was learned of a family.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Learned {
-    /// The class.
-    pub class: String,
+    /// Machines with the same kind of interconnect and atomics.
+    pub family: String,
     /// Laws from all of its machines.
     pub laws: Laws,
-    /// Laws without one machine each; of an instruction set, without its family.
+    /// Laws without one machine each.
     pub folds: Vec<Fold>,
     /// What those predict for that machine, as bands.
     pub bands: Vec<Band>,
@@ -46,7 +48,7 @@ impl Learned {
     }
 }
 
-/// Laws from a class without one machine, or without the family of the machine if the class is an instruction set.
+/// Laws from a family without one machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fold {
@@ -65,42 +67,36 @@ pub fn learners() -> Vec<PublishedMachine> {
         .collect()
 }
 
-/// The classes with enough machines, families first.
+/// The families with enough machines.
 #[must_use]
-pub fn classes(learners: &[PublishedMachine]) -> Vec<Class> {
-    let families: BTreeSet<_> = learners.iter().map(|m| Class::Family(m.family.clone())).collect();
-    let isas: BTreeSet<_> = learners.iter().map(|m| Class::Isa(m.isa.clone())).collect();
-    let all = families.into_iter().chain(isas);
-    let units = |class: &Class| {
-        let members = learners.iter().filter(|m| class.has(m));
-        members.map(|m| class.unit(m).to_owned()).collect::<BTreeSet<_>>().len()
-    };
-    all.filter(|class| units(class) >= class.least_units()).collect()
+pub fn families(learners: &[PublishedMachine]) -> Vec<String> {
+    let all: BTreeSet<&str> = learners.iter().map(|machine| machine.family.as_str()).collect();
+    let count = |family: &str| learners.iter().filter(|machine| machine.family == family).count();
+    let enough = all.into_iter().filter(|family| count(family) >= LEAST_MACHINES);
+    enough.map(str::to_owned).collect()
 }
 
-/// Learns the laws of every class.
+/// Learns the laws of every family.
 #[must_use]
 pub fn learn(learners: &[PublishedMachine], space: &Space) -> Vec<Learned> {
     let mut scores = Scores::new(learners, space, errors);
     let mut all = Vec::new();
-    for class in classes(learners) {
-        let members: Vec<usize> = (0..learners.len()).filter(|m| class.has(&learners[*m])).collect();
+    for family in families(learners) {
+        let members: Vec<usize> = (0..learners.len()).filter(|m| learners[*m].family == family).collect();
         let laws = scores.best(&members);
         let mut folds = Vec::new();
         for left_out in &members {
-            let unit = class.unit(&learners[*left_out]);
-            let is_other = |m: &usize| class.unit(&learners[*m]) != unit;
-            let others: Vec<usize> = members.iter().copied().filter(is_other).collect();
+            let others: Vec<usize> = members.iter().copied().filter(|m| m != left_out).collect();
             folds.push(Fold {
                 without: learners[*left_out].name.clone(),
                 laws: scores.best(&others),
             });
         }
-        let rows = held_out(learners, &class, &folds);
+        let rows = held_out(learners, &folds);
         all.push(Learned {
-            class: class.name().to_owned(),
+            family,
             laws,
-            bands: bands_of(&class, &rows),
+            bands: bands_of(&rows),
             pairs: pairs::pairs(&rows),
             folds,
         });
@@ -113,8 +109,6 @@ pub fn learn(learners: &[PublishedMachine], space: &Space) -> Vec<Learned> {
 pub struct HeldOutRow {
     /// The machine's number.
     pub machine: usize,
-    /// The number of the first machine that is left out with it.
-    pub unit: usize,
     /// Its group.
     pub group: Group,
     /// The row.
@@ -126,7 +120,7 @@ pub struct HeldOutRow {
 impl HeldOutRow {
     fn ratio(&self) -> HeldOut {
         HeldOut {
-            unit: self.unit,
+            machine: self.machine,
             group: self.group,
             ratio: self.row.ns / self.predicted,
         }
@@ -138,14 +132,11 @@ impl HeldOutRow {
 /// # Panics
 /// If a fold is not of these machines.
 #[must_use]
-pub fn held_out(learners: &[PublishedMachine], class: &Class, folds: &[Fold]) -> Vec<HeldOutRow> {
+pub fn held_out(learners: &[PublishedMachine], folds: &[Fold]) -> Vec<HeldOutRow> {
     let mut all = Vec::new();
     for fold in folds {
         let named = |machine: &PublishedMachine| machine.name == fold.without;
         let machine = learners.iter().position(named).expect("a fold of these machines");
-        let unit = class.unit(&learners[machine]);
-        let same = |other: &PublishedMachine| class.has(other) && class.unit(other) == unit;
-        let unit = learners.iter().position(same).expect("the machine itself");
         let built = anchored(&learners[machine], &fold.laws);
         for (group, row) in learners[machine].contended() {
             if built.as_ref().is_some_and(|built| !built.knows(group.pattern)) {
@@ -156,7 +147,6 @@ pub fn held_out(learners: &[PublishedMachine], class: &Class, folds: &[Fold]) ->
             let predicted = predicted.map_or(NEVER_NS, |prediction| prediction.middle().ns_per_op);
             all.push(HeldOutRow {
                 machine,
-                unit,
                 group,
                 row,
                 predicted,
@@ -168,8 +158,8 @@ pub fn held_out(learners: &[PublishedMachine], class: &Class, folds: &[Fold]) ->
 
 /// The bands of held-out rows.
 #[must_use]
-pub fn bands_of(class: &Class, rows: &[HeldOutRow]) -> Vec<Band> {
-    band::bands(class, &rows.iter().map(HeldOutRow::ratio).collect::<Vec<_>>())
+pub fn bands_of(rows: &[HeldOutRow]) -> Vec<Band> {
+    band::bands(&rows.iter().map(HeldOutRow::ratio).collect::<Vec<_>>())
 }
 
 /// The time of an operation that is never done.
@@ -223,6 +213,6 @@ pub fn to_toml(learned: &[Learned]) -> String {
     let text = toml::to_string(&File { learned }).expect("laws can be written");
     format!(
         "# What the learning half gave, by `cargo run -p cyclewise-sim --example learn_laws`; do not edit. README.md beside this file\n\
-         # has the rule. `folds` are the laws without one machine each, or without its family if the class is an instruction set.\n\n{text}"
+         # has the rule. `folds` are the laws without one machine each.\n\n{text}"
     )
 }

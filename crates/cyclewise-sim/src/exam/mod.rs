@@ -2,7 +2,7 @@
 //!
 //! Published rows of contended operations are in `data/`, with their sources. `split.rs` has the rule that divides them, by CPU model, into
 //! a half to learn from and a half to be examined on. `anchor.rs` says where a machine's transfer times come from. [`learn`] chooses the laws
-//! of each class of machines on the first half, and holds each of its machines out once. [`run`] predicts the rows of the second half; its report is
+//! of each family of machines on the first half, and holds each of its machines out once. [`run`] predicts the rows of the second half; its report is
 //! `crates/cyclewise-sim/EXAMINATION.md`. [`band()`] gives the band of held-out errors to whoever predicts something else.
 //!
 //! # Limits
@@ -12,7 +12,6 @@
 mod anchor;
 mod band;
 mod build;
-pub mod class;
 pub mod data;
 mod described;
 mod estimate;
@@ -22,7 +21,6 @@ mod history;
 pub mod laws;
 pub mod learn;
 mod markdown;
-pub mod matrix;
 mod pairs;
 mod prediction;
 mod report;
@@ -34,7 +32,9 @@ mod tests;
 pub(crate) use anchor::DISAGREE;
 pub use anchor::Transfers;
 pub use band::{Band, MOST_SPREAD, SHARE};
-pub(crate) use build::{Costs, Parts};
+#[cfg(test)]
+pub(crate) use build::{ALU_CYCLES, JITTER};
+pub(crate) use build::{Costs, Parts, built, whole};
 pub(crate) use described::{Described, described, families, isa_of};
 pub use group::{Group, Pattern, Reach, WorkloadKind};
 pub use history::{PastResult, results};

@@ -3,9 +3,8 @@
 //! Errors of one machine's rows mostly go the same way, so a ratio is better than both times. Only rows of the same two programs count, at the
 //! same number of threads and with the same work: what was learned of one lock says nothing of another.
 
-use super::class::Class;
+use super::Reach;
 use super::learn::{HeldOutRow, learned};
-use super::{Reach, prediction};
 use crate::{Machine, Relax, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -109,8 +108,8 @@ fn program(row: &HeldOutRow) -> Program {
 /// By which factor nine of ten ratios of these programs were off at most, on held-out machines like this one; `None` where too few are known.
 #[must_use]
 pub fn ratio_off(machine: &Machine, one: Program, other: Program, reach: Reach) -> Option<f64> {
-    let family = machine.family.clone()?;
-    let (_, learned) = prediction::first_learned([Class::Family(family)], learned())?;
+    let family = machine.family.as_ref()?;
+    let learned = learned().iter().find(|learned| learned.family == *family)?;
     let [one, other] = ordered([one, other]);
     let is = |pair: &&Pair| pair.one == one && pair.other == other && pair.reach == reach;
     learned.pairs.iter().find(is).map(|pair| pair.off)

@@ -1,9 +1,8 @@
 //! The band of a prediction: that of held-out machines like the one that is asked about.
 
 use super::band::Band;
-use super::class::Class;
-use super::data::{self, PublishedMachine};
-use super::learn::{self, Learned};
+use super::data;
+use super::learn;
 use super::{Group, Pattern, Reach};
 use crate::machine::Published;
 use crate::{Job, Machine, Workload, simulate};
@@ -27,10 +26,10 @@ pub fn band(machine: &Machine, workload: Workload, reach: Reach) -> Option<Band>
         let published = data::machines().into_iter().find(|m| m.name == machine.name);
         published.map(|m| m.family)
     };
-    let class = Class::Family(machine.family.clone().or_else(by_name)?);
-    let (class, learned) = first_learned([class], learn::learned())?;
+    let family = machine.family.clone().or_else(by_name)?;
+    let learned = learn::learned().iter().find(|learned| learned.family == family)?;
     let (mut cores, mut sockets) = (0, 0);
-    for member in learn::learners().iter().filter(|m| class.has(m)) {
+    for member in learn::learners().iter().filter(|m| m.family == family) {
         cores = cores.max(member.topology.cores());
         sockets = sockets.max(member.topology.sockets);
     }
@@ -59,17 +58,4 @@ fn is_anchored(machine: &Machine) -> bool {
         simulate(machine, &job).is_ok_and(|outcome| (outcome.ns_per_op / row.value - 1.0).abs() <= MET)
     };
     fewest.is_some_and(near)
-}
-
-/// The first class that something was learned for.
-pub(super) fn first_learned<const N: usize>(classes: [Class; N], all: &[Learned]) -> Option<(Class, &Learned)> {
-    classes.into_iter().find_map(|class| {
-        let found = all.iter().find(|learned| learned.class == class.name())?;
-        Some((class, found))
-    })
-}
-
-/// The classes of a published machine, the narrowest first.
-pub(super) fn classes_of(machine: &PublishedMachine) -> [Class; 2] {
-    [Class::Family(machine.family.clone()), Class::Isa(machine.isa.clone())]
 }

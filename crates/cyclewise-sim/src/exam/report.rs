@@ -2,12 +2,11 @@
 
 use super::anchor::{Anchored, anchored};
 use super::band::Band;
-use super::class::Class;
 use super::data::{PublishedMachine, PublishedRow};
 use super::figures::{Figure, FigureResult, figures};
 use super::learn::{self, HeldOutRow, Learned};
 use super::split::{Half, half};
-use super::{Group, WorkloadKind, data, pairs, prediction};
+use super::{Group, WorkloadKind, data, pairs};
 use crate::Relax;
 use crate::stats::median;
 use rayon::prelude::*;
@@ -38,9 +37,9 @@ pub enum Refusal {
     NoAnchor,
     /// That row and the matrix disagree about transfers, which a lock that is handed on takes.
     Disagree,
-    /// No class of the machine has enough machines to learn from.
-    NoClass,
-    /// Too few machines of the class have rows of the group.
+    /// Its family has too few machines to learn from.
+    NoFamily,
+    /// Too few machines of the family have rows of the group.
     NoHeldOut,
     /// Held-out rows are too far from the predictions for them.
     WideBand,
@@ -62,12 +61,8 @@ impl Refusal {
             Self::Disagree => {
                 "Its row of additions needs transfers that are more than 1.5 times, or less than two thirds, of the matrix's, and a lock that is handed on takes whole transfers."
             }
-            Self::NoClass => {
-                "Fewer than two machines of its family, and fewer than three families of its instruction set, are learned from."
-            }
-            Self::NoHeldOut => {
-                "Fewer than two machines of its family, or three families of its instruction set, were held out with rows like these."
-            }
+            Self::NoFamily => "Fewer than two machines of its family are learned from.",
+            Self::NoHeldOut => "Fewer than two machines of its family were held out with rows like these.",
             Self::WideBand => {
                 "Held-out rows like these are so far from their predictions that a band around one says nothing."
             }
@@ -165,7 +160,7 @@ impl KindResult {
 pub struct Examination {
     /// The rows of the examined half.
     pub rows: Vec<ExamRow>,
-    /// What was learned, with the held-out rows of each class.
+    /// What was learned, with the held-out rows of each family.
     pub learned: Vec<(Learned, Vec<HeldOutRow>)>,
     /// The machines to learn from, by which held-out rows are numbered.
     pub learners: Vec<PublishedMachine>,
@@ -208,9 +203,8 @@ pub fn run() -> Examination {
 pub(super) fn predictions() -> Examination {
     let learners = learn::learners();
     let held_out = |learned: &Learned| {
-        let class = Class::named(&learned.class, &learners);
-        let rows = learn::held_out(&learners, &class, &learned.folds);
-        let (bands, pairs) = (learn::bands_of(&class, &rows), pairs::pairs(&rows));
+        let rows = learn::held_out(&learners, &learned.folds);
+        let (bands, pairs) = (learn::bands_of(&rows), pairs::pairs(&rows));
         (
             Learned {
                 bands,
@@ -237,13 +231,13 @@ pub(super) fn predictions() -> Examination {
 
 /// The rows of a machine.
 pub(super) fn examine(machine: &PublishedMachine, learned: &[Learned]) -> Vec<ExamRow> {
-    let class = prediction::first_learned(prediction::classes_of(machine), learned);
-    let built = class.as_ref().and_then(|(_, learned)| anchored(machine, &learned.laws));
+    let learned = learned.iter().find(|learned| learned.family == machine.family);
+    let built = learned.and_then(|learned| anchored(machine, &learned.laws));
     let row = |(group, published): (Group, PublishedRow)| {
         let mut prediction = None;
-        let (simulated, verdict) = match &class {
-            None => (None, Err(Refusal::NoClass)),
-            Some((_, learned)) => {
+        let (simulated, verdict) = match learned {
+            None => (None, Err(Refusal::NoFamily)),
+            Some(learned) => {
                 prediction = built.as_ref().and_then(|built| built.predict(&published));
                 let simulated = prediction.as_ref().map(|prediction| prediction.middle().ns_per_op);
                 (simulated, verdict(machine, learned, group, built.as_ref(), simulated))

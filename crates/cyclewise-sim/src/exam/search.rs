@@ -1,4 +1,4 @@
-//! Searches the laws of a class of machines, law by law.
+//! Searches the laws of a family of machines, law by law.
 //!
 //! # Method
 //! Coordinate descent: all values of one law are tried with the others as they are, and the best is taken; then the next law, until a

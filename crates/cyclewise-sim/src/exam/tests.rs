@@ -2,7 +2,7 @@
 
 use super::data::{Curve, PublishedMachine};
 use super::laws::{Laws, Probe, Space};
-use super::learn::{self, classes, learn};
+use super::learn::{self, families, learn};
 use super::report::examine;
 use super::*;
 use crate::machine::{Arbiter, FirstAccess, Queue};
@@ -168,25 +168,20 @@ fn the_laws_that_made_the_rows_are_learned_and_predict_a_new_machine() {
         made_up("a", "f", 25.0, &truth),
         made_up("b", "f", 30.0, &truth),
         made_up("c", "g", 35.0, &truth),
-        made_up("d", "h", 32.0, &truth),
     ];
     let learned = learn(&learners, &space());
-    // Families g and h have one machine each, which is not enough; three families are.
-    let names: Vec<_> = learned.iter().map(|l| l.class.as_str()).collect();
-    assert_eq!(names, ["f", "x86-64"]);
-    let two_families = learn(&learners[..3], &space());
-    assert_eq!(two_families.len(), 1);
-    for l in &learned {
-        assert_eq!(l.laws, truth, "{}", l.class);
-        assert!(l.folds.iter().all(|fold| fold.laws == truth), "{}", l.class);
-        let band = l.band(group(Pattern::Exchange)).unwrap();
-        // Transfer times are found to about a hundredth.
-        assert!(
-            (band.low - 1.0).abs() < 0.02 && (band.high - 1.0).abs() < 0.02,
-            "{band:?}"
-        );
-    }
-    let new = made_up("new", "g", 40.0, &truth);
+    // One machine of a family is not enough.
+    let names: Vec<_> = learned.iter().map(|l| l.family.as_str()).collect();
+    assert_eq!(names, ["f"]);
+    assert_eq!(learned[0].laws, truth);
+    assert!(learned[0].folds.iter().all(|fold| fold.laws == truth));
+    let band = learned[0].band(group(Pattern::Exchange)).unwrap();
+    // Transfer times are found to about a hundredth.
+    assert!(
+        (band.low - 1.0).abs() < 0.02 && (band.high - 1.0).abs() < 0.02,
+        "{band:?}"
+    );
+    let new = made_up("new", "f", 40.0, &truth);
     for row in examine(&new, &learned) {
         assert!(row.error().unwrap().abs() < 0.02 && !row.is_far_off(), "{row:?}");
     }
@@ -199,7 +194,7 @@ fn a_machine_with_other_laws_is_seen_to_be_off() {
     let learned = learn(&learners, &space());
     let rows = examine(&made_up("new", "f", 28.0, &other), &learned);
     assert!(rows.iter().any(|row| row.error().unwrap().abs() > 0.04), "{rows:?}");
-    // And a machine unlike the others makes the bands of its class wide.
+    // And a machine unlike the others makes the bands of its family wide.
     let mut mixed = learners.to_vec();
     let mut odd = made_up("odd", "f", 27.0, &truth);
     // All but the row that its transfer times come from.
@@ -227,12 +222,11 @@ fn what_cannot_be_predicted_is_refused_with_the_reason() {
         ..new.clone()
     };
     assert_eq!(refusal(&foreign), Refusal::NoTransfers);
-    let other_isa = PublishedMachine {
+    let other_family = PublishedMachine {
         family: "z".to_owned(),
-        isa: "riscv64".to_owned(),
         ..new.clone()
     };
-    assert_eq!(refusal(&other_isa), Refusal::NoClass);
+    assert_eq!(refusal(&other_family), Refusal::NoFamily);
     let mut inexact = learned.clone();
     for band in inexact.iter_mut().flat_map(|l| &mut l.bands) {
         band.median_error = 0.3;
@@ -249,7 +243,7 @@ fn what_cannot_be_predicted_is_refused_with_the_reason() {
         Refusal::NoTransfers,
         Refusal::NoAnchor,
         Refusal::Disagree,
-        Refusal::NoClass,
+        Refusal::NoFamily,
         Refusal::NoHeldOut,
         Refusal::WideBand,
         Refusal::Inexact,
@@ -264,12 +258,8 @@ fn only_the_learning_half_is_learned_from() {
     for machine in learn::learners() {
         assert_eq!(split::half(&machine.name), split::Half::Learn);
     }
-    let names: Vec<_> = classes(&learn::learners())
-        .iter()
-        .map(|c| c.name().to_owned())
-        .collect();
-    let learned: Vec<_> = learn::learned().iter().map(|l| l.class.clone()).collect();
-    assert_eq!(learned, names);
+    let learned: Vec<_> = learn::learned().iter().map(|l| l.family.clone()).collect();
+    assert_eq!(learned, families(&learn::learners()));
     for learned in learn::learned() {
         for fold in &learned.folds {
             assert_eq!(split::half(&fold.without), split::Half::Learn);
@@ -322,7 +312,10 @@ fn a_machine_unlike_all_held_out_ones_has_no_band() {
     let client = known(small);
     assert_eq!(band(&client, Workload::OpenReadClose, Reach::Socket), None);
     for workload in [Workload::FetchAdd, Workload::CasLoop, Workload::LockTicket] {
-        let of_family = learn::learned().iter().find(|l| l.class == "intel-monolithic").unwrap();
+        let of_family = learn::learned()
+            .iter()
+            .find(|l| l.family == "intel-monolithic")
+            .unwrap();
         let expected = of_family
             .band(group(Pattern::of(workload).unwrap()))
             .filter(Band::is_good);
@@ -370,7 +363,7 @@ fn a_miss_and_a_refusal_are_reported() {
         group: group(Pattern::Exchange),
         low: 0.8,
         high: 1.5,
-        units: 2,
+        machines: 2,
         rows: 9,
         median_error: 0.1,
     };
@@ -416,7 +409,7 @@ fn machines_without_contended_rows_have_the_laws_of_their_family() {
         let Some(family) = machine.family.clone().filter(|_| machine.published.is_empty()) else {
             continue;
         };
-        let learned = learn::learned().iter().find(|l| l.class == family).unwrap();
+        let learned = learn::learned().iter().find(|l| l.family == family).unwrap();
         let expected = learned.laws.apply(&machine);
         let what = "write the laws of data/laws.toml into its file";
         assert_eq!(machine.line, expected.line, "{}: {what}", machine.name);
@@ -463,7 +456,7 @@ fn the_row_that_transfer_times_come_from_is_on_several_cores_and_is_not_asked() 
 #[test]
 fn each_published_row_that_gives_transfer_times_comes_out_under_the_learned_laws() {
     for machine in data::machines() {
-        let learned = learn::learned().iter().find(|l| l.class == machine.family);
+        let learned = learn::learned().iter().find(|l| l.family == machine.family);
         if let (Some(learned), Some(Transfers::Row { row, .. })) = (learned, machine.transfers()) {
             let Some(built) = anchor::anchored(&machine, &learned.laws) else {
                 // Then an examined machine is refused; from one of the other half nothing could be learned.

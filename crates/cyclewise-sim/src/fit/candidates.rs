@@ -144,7 +144,7 @@ fn places(base: &Machine, rows: &[MeasuredRow]) -> Vec<Rmw> {
     let quickest = adds.map(|row| row.ns_per_op).reduce(f64::min);
     if let Some(ns) = quickest.filter(|_| base.line.ll_hold.is_some()) {
         places.push(Rmw::Far {
-            cycles: super::base::whole(ns * base.ghz),
+            cycles: crate::exam::whole(ns * base.ghz),
             compare_cycles: None,
             only_posted: false,
         });

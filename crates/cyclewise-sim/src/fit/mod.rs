@@ -1,8 +1,7 @@
 //! Fits a machine to measurements: transfer times by distance, and contended rows of counters and locks.
 //!
 //! # Procedure
-//! 1. Costs come from the one-thread rows: for `fetch_add`, a step and a read-modify-write; for the exchange loop, a load, two steps
-//!    and an exchange; for LL/SC, its pair. Without the latter rows, they cost as much as the read-modify-write.
+//! 1. Costs come from the one-thread rows, as those of examined machines do.
 //! 2. The instruction set determines whether a failed exchange takes the line. PAUSE is measured.
 //! 3. The laws are searched: every arbiter, hold and probe share of fixed lists, with a store buffer and without, and on Arm with
 //!    atomics near and far, is simulated on every row, and for the best ones the transfer times are scaled to match the rows.

@@ -1,7 +1,7 @@
 //! Fitted machines, and rejected measurements.
 
-use super::base::{ALU_CYCLES, JITTER};
 use super::*;
+use crate::exam::{ALU_CYCLES, JITTER};
 use crate::machine::{Arbiter, Hold, Latency, MAX_CPUS, Queue, Rmw};
 use crate::{Job, Machine, Placement, Relax, Topology, simulate};
 use std::sync::OnceLock;

@@ -1,7 +1,5 @@
 //! The times of a matrix, each of which must be there.
 
-use crate::exam::matrix::parse;
-
 /// The most CPUs: finding their levels takes seconds.
 const MOST: usize = 1024;
 
@@ -10,7 +8,7 @@ pub(super) type Cells = Vec<Vec<f64>>;
 
 /// Reads a matrix. The tool's first benchmark writes each pair once, below the diagonal; of a pair that is written twice, both directions count.
 pub(super) fn read(text: &str) -> Result<Cells, String> {
-    let rows = parse(text).map_err(|why| why.to_string())?;
+    let rows = parse(text)?;
     let cpus = rows.len();
     if cpus < 2 {
         return Err("has fewer than two CPUs; give the tool's output of --csv".to_owned());
@@ -42,4 +40,23 @@ pub(super) fn read(text: &str) -> Result<Cells, String> {
         }
     };
     (0..cpus).map(|a| (0..a).map(|b| time(a, b)).collect()).collect()
+}
+
+/// Rows of optional times; an empty cell has none.
+fn parse(text: &str) -> Result<Vec<Vec<Option<f64>>>, String> {
+    let cell = |line: usize, cell: usize, text: &str| match text.trim() {
+        "" | "NaN" => Ok(None),
+        text => text.parse().map(Some).map_err(|_| {
+            format!(
+                "line {}, cell {} is not a number; give the tool's output of --csv",
+                line + 1,
+                cell + 1
+            )
+        }),
+    };
+    let row = |(line, text): (usize, &str)| {
+        let cells = text.split(',').enumerate();
+        cells.map(|(at, text)| cell(line, at, text)).collect()
+    };
+    text.lines().enumerate().map(row).collect()
 }
