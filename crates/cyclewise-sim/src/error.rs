@@ -29,6 +29,8 @@ pub enum Error {
         /// The number of events.
         events: u64,
     },
+    /// On the machine, waking the readers of another socket takes the home no time, so how a lock whose waiters read grows is not known.
+    FreeReaders,
     /// The simulated time is near the engine's limit: the operations are too many or too long.
     TooLong,
     /// A line's value does not match the operations on it: the engine or the program has a bug.
@@ -55,6 +57,10 @@ impl fmt::Display for Error {
             Self::NoProgress { events } => write!(
                 f,
                 "no operation finished in {events} events: under this machine's laws the threads only disturb each other; add a hold time to the machine, or a pause between tries"
+            ),
+            Self::FreeReaders => f.write_str(
+                "the machine does not say what waking readers costs (cost.read_cycles and cost.invalidate_cycles are 0), so how the time grows with \
+                 waiters that read in several sockets is not known: give one of them, or use threads of one socket",
             ),
             Self::TooLong => f.write_str(
                 "more than fifty simulated days have passed: use fewer operations, or less critical and parallel work",
@@ -87,6 +93,7 @@ mod tests {
             ),
             (Error::NoLength, "use at least"),
             (Error::NoProgress { events: 7 }, "add a hold time"),
+            (Error::FreeReaders, "give one of them"),
             (Error::TooLong, "use fewer"),
             (
                 Error::NotConserved {

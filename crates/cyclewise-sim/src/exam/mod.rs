@@ -39,5 +39,5 @@ pub(crate) use described::{Described, described, families, isa_of};
 pub use group::{Group, Pattern, Reach, WorkloadKind};
 pub use history::{PastResult, results};
 pub use pairs::{Pair, Program, ratio_off};
-pub use prediction::band;
+pub use prediction::{band, predict};
 pub use report::{ExamRow, Examination, KindResult, Refusal, run};

@@ -1,11 +1,25 @@
-//! The band of a prediction: that of held-out machines like the one that is asked about.
+//! A prediction that can be told, and its band: that of held-out machines like the one that is asked about.
 
 use super::band::Band;
 use super::data;
 use super::learn;
 use super::{Group, Pattern, Reach};
 use crate::machine::Published;
-use crate::{Job, Machine, Workload, simulate};
+use crate::predict::{self, Prediction};
+use crate::{Error, Job, Machine, Workload, simulate};
+
+/// Predicts a job, unless it depends on what the machine does not say.
+///
+/// # Errors
+/// As [`simulate`], if a run has none; [`Error::FreeReaders`].
+pub fn predict(machine: &Machine, job: &Job) -> Result<Prediction, Error> {
+    let is_free = machine.cost.read_cycles == 0 && machine.cost.invalidate_cycles == 0;
+    let reads = Pattern::of(job.workload) == Some(Pattern::ReadingLock);
+    if is_free && reads && Reach::of(machine, job) == Reach::Sockets {
+        return Err(Error::FreeReaders);
+    }
+    predict::predict(machine, job)
+}
 
 /// The band of the model's prediction of a workload on a machine, from published machines like it that were held out. `None`
 /// means that predictions are refused: nothing like it was held out, or what was held out is too far off to say anything.
@@ -58,4 +72,31 @@ fn is_anchored(machine: &Machine) -> bool {
         simulate(machine, &job).is_ok_and(|outcome| (outcome.ns_per_op / row.value - 1.0).abs() <= MET)
     };
     fewest.is_some_and(near)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Topology;
+
+    #[test]
+    fn waiters_that_read_in_several_sockets_need_the_cost_of_waking() {
+        let mut machine = Machine::plain(Topology {
+            sockets: 2,
+            clusters_per_socket: 1,
+            cores_per_cluster: 8,
+            threads_per_core: 1,
+        });
+        let error = |machine: &Machine, workload, threads| predict(machine, &Job::new(workload, threads)).err();
+        let refused = Some(Error::FreeReaders);
+        assert_eq!(error(&machine, Workload::LockTicket, 9), refused);
+        assert_eq!(error(&machine, Workload::LockTicket, 8), None, "of one socket");
+        assert_eq!(
+            error(&machine, Workload::LockMcs, 9),
+            None,
+            "each reads a line of its own"
+        );
+        machine.cost.read_cycles = 1;
+        assert_eq!(error(&machine, Workload::LockTicket, 9), None);
+    }
 }

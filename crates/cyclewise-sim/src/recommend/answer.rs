@@ -47,8 +47,8 @@ pub(crate) struct Choice {
     /// What to measure, where the model cannot tell a faster candidate from the recommended one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measure: Option<&'static str>,
-    /// Candidates that make no progress on this machine.
-    pub stuck: Vec<Candidate>,
+    /// Candidates without a prediction: they make no progress on this machine, or it does not say what their waiters cost.
+    pub refused: Vec<Candidate>,
     /// Candidates excluded because a thread starved.
     pub starving: Vec<Candidate>,
 }

@@ -80,7 +80,7 @@ pub(super) fn choose(machine: &Machine, kind: &'static str, threads: u32, all: &
         range: take.found.range(),
         measure: others.iter().any(may_be_faster).then(|| measured_by(kind)),
         others,
-        stuck: all
+        refused: all
             .iter()
             .filter(|runs| runs.found.is_none())
             .map(|runs| runs.candidate)

@@ -17,7 +17,7 @@ pub(crate) use answer::{Choice, Other, Recommendation, SCHEMA, Verdict};
 pub(crate) use candidate::Candidate;
 
 use crate::Machine;
-use crate::predict::predict;
+use crate::exam::predict;
 use candidate::kinds;
 use compare::Runs;
 use cyclewise_bench::error::{Error, Result};

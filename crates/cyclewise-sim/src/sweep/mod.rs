@@ -9,8 +9,8 @@ pub(crate) mod machines;
 
 use crate::Job;
 use crate::band::{Band, band};
-use crate::exam::Reach;
-use crate::predict::{Prediction, predict};
+use crate::exam::{Reach, predict};
+use crate::predict::Prediction;
 use crate::record::{NOT_SIMULATED, Point, SCHEMA, Shard, Simulation, Sweep, by_descending_cost, due};
 use cyclewise_bench::record::Tool;
 use cyclewise_bench::sys::interrupt;

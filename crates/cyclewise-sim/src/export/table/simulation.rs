@@ -130,7 +130,7 @@ fn points(s: &Simulation, machine: usize, look: Look) -> String {
     let number = |title: &str, of: &dyn Fn(&Outcome) -> f64| figure(title, &|_, o| significant(of(o), 3));
     let rate = |p: &Point| match &p.outcome {
         Some(o) => significant(o.ops_per_s / 1e6, 3),
-        None => "stuck".to_owned(),
+        None => "refused".to_owned(),
     };
     let (one, _) = scale(s, machine);
     let topology_only = s.sweep.machines[machine].topology_only;
@@ -151,7 +151,7 @@ fn points(s: &Simulation, machine: usize, look: Look) -> String {
         absolute(column("Mop/s", &rate)),
         Some(column(time, &|p| match &p.outcome {
             Some(o) => significant(o.ns_per_op / one, 3),
-            None if topology_only => "stuck".to_owned(),
+            None if topology_only => "refused".to_owned(),
             None => String::new(),
         })),
         Some(column(of_times, &|p| {
