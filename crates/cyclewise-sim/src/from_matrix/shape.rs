@@ -19,8 +19,7 @@ use cyclewise_bench::stats::levels::{GAP, Level, Times};
 /// and cores of a cluster are at most 1.8 times as near as others.
 const THREADS_NEARER: f64 = 2.0;
 
-/// The share of a core's pairs that must be near: disturbances make some pairs slower. On a hybrid processor, of whose cores only some have two
-/// threads, fewer are.
+/// The share of a core's pairs that must be near: disturbances make some pairs slower.
 const NEAR_PAIRS: f64 = 0.9;
 
 /// A topology with its transfer times.
@@ -116,7 +115,7 @@ fn threads(matrix: &Cells, smt: Option<u32>) -> Result<(u32, Vec<usize>), String
                     "--smt {smt}: {cpus} CPUs are not several cores of {smt} threads; correct the number"
                 ));
             }
-            let (core, nearer) = numbered(matrix, smt as usize);
+            let (core, nearer, _) = numbered(matrix, smt as usize);
             if nearer > 1.0 {
                 return Ok((smt, core));
             }
@@ -126,20 +125,24 @@ fn threads(matrix: &Cells, smt: Option<u32>) -> Result<(u32, Vec<usize>), String
             ))
         }
         None if cpus > 2 && cpus.is_multiple_of(2) => {
-            let (core, nearer) = numbered(matrix, 2);
-            if nearer >= THREADS_NEARER {
-                Ok((2, core))
-            } else {
-                threads(matrix, Some(1))
+            match numbered(matrix, 2) {
+                (core, nearer, _) if nearer >= THREADS_NEARER => Ok((2, core)),
+                (_, _, 0) => threads(matrix, Some(1)),
+                // As on a hybrid processor, of whose cores only some have two threads.
+                (_, _, near) => Err(format!(
+                    "{near} pairs of CPUs are threads of a core, but {} CPUs are of no such pair, so cores are of several kinds, and the model has \
+                     one; give the rows and columns of one kind, or the threads per core: --smt",
+                    cpus - 2 * near
+                )),
             }
         }
         None => threads(matrix, Some(1)),
     }
 }
 
-/// Each CPU's core, and how many times nearer its threads are than any other pair. Kernels number the threads of a core one after another, or all
-/// first threads before all second ones; the nearer pairs tell which.
-fn numbered(matrix: &Cells, smt: usize) -> (Vec<usize>, f64) {
+/// Each CPU's core, how many times nearer its threads are than any other pair, and how many pairs of threads are [`THREADS_NEARER`]. Kernels number
+/// the threads of a core one after another, or all first threads before all second ones; the nearer pairs tell which.
+fn numbered(matrix: &Cells, smt: usize) -> (Vec<usize>, f64, usize) {
     let cores = matrix.len() / smt;
     let with = |core: &dyn Fn(usize) -> usize| {
         let core: Vec<usize> = (0..matrix.len()).map(core).collect();
@@ -159,10 +162,15 @@ fn numbered(matrix: &Cells, smt: usize) -> (Vec<usize>, f64) {
             reason = "an index below the length"
         )]
         let nearer = least / siblings[((siblings.len() - 1) as f64 * NEAR_PAIRS) as usize];
-        (core, nearer)
+        let near = siblings.iter().filter(|ns| **ns * THREADS_NEARER <= least).count();
+        (core, nearer, near)
     };
     let (adjacent, apart) = (with(&|cpu| cpu / smt), with(&|cpu| cpu % cores));
-    if adjacent.1 >= apart.1 { adjacent } else { apart }
+    if (adjacent.1, adjacent.2) >= (apart.1, apart.2) {
+        adjacent
+    } else {
+        apart
+    }
 }
 
 /// Each CPU's socket, in the order of their first CPUs: the groups of the level that has as many, or else, where slow pairs hide the level, as many

@@ -105,17 +105,21 @@ fn a_matrix_gives_the_topology_and_each_distance() {
 }
 
 #[test]
-fn hybrid_cores_are_not_taken_for_threads() {
+fn cores_of_several_kinds_are_refused() {
     // Two cores of two threads, and four of one.
     let hybrid = |a: u32, b: u32| if a < 4 && a / 2 == b / 2 { 5.0 } else { 40.0 };
-    let asked = Asked {
+    let asked = |smt| Asked {
         family: Some("amd-chiplet".to_owned()),
+        smt,
         ..asked()
     };
-    assert_eq!(
-        made(&csv(8, hybrid), &asked).unwrap().machine.topology.threads_per_core,
-        1
+    let why = made(&csv(8, hybrid), &asked(None)).unwrap_err().to_string();
+    assert!(
+        why.contains("2 pairs of CPUs are threads of a core, but 4 CPUs are of no such pair"),
+        "{why}"
     );
+    let cores = made(&csv(8, hybrid), &asked(Some(1))).unwrap().machine.topology;
+    assert_eq!(cores.threads_per_core, 1);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::fit::{Isa, Measurements};
 use crate::machine::{Cores, Latency, USUAL_SPREAD};
 use cyclewise_bench::error::{Error, Result};
 use cyclewise_bench::record::core_to_core::Distance;
-use cyclewise_bench::record::core_to_core::{self, NAME, spans};
+use cyclewise_bench::record::core_to_core::{NAME, levels, spans};
 use cyclewise_bench::record::{self, Experiment, Record};
 
 /// An L1 hit takes four or five cycles on every core of the last ten years; the record does not contain it alone.
@@ -47,7 +47,7 @@ pub(super) fn measurements(name: &str, record: &Record) -> Result<Measured> {
     if rows::single(experiment, "ll-sc-t1").is_none() {
         assumed.push("cost.ll_sc_cycles");
     }
-    let clusters = core_to_core::levels::clusters(experiment);
+    let clusters = levels::clusters(experiment);
     let (topology, cores) = match &clusters {
         Some(clusters) => {
             notes.push("clusters: from the measured matrix, the kernel names none".to_owned());
@@ -56,10 +56,14 @@ pub(super) fn measurements(name: &str, record: &Record) -> Result<Measured> {
         None => topology(name, machine)?,
     };
     notes.extend(home(experiment));
-    if cores.is_some() {
-        notes.push(
-            "cores: groups are of unequal size; kinds of cores are not modelled, all have the same costs".to_owned(),
-        );
+    if let Some(cores) = &cores {
+        one_kind(name, cores)?;
+        notes.push("cores: groups are of unequal size".to_owned());
+    }
+    if clusters.is_none() && levels::found(experiment).is_some_and(|found| found.is_err()) {
+        notes.push(format!(
+            "clusters: the kernel names none, and not all pairs were measured; `cyclewise run {NAME} --full` measures them and shows clusters"
+        ));
     }
     let mut latency = latency(experiment, ghz);
     if let Some(clusters) = clusters {
@@ -84,6 +88,19 @@ pub(super) fn measurements(name: &str, record: &Record) -> Result<Measured> {
         assumed,
         notes,
     })
+}
+
+/// Rejects cores of several kinds, of which some have fewer threads than others: all cores of a machine file have the same costs.
+fn one_kind(name: &str, cores: &Cores) -> Result<()> {
+    let mut threads: Vec<u32> = cores.0.iter().flatten().flatten().copied().collect();
+    threads.sort_unstable();
+    match (threads.first(), threads.last()) {
+        (Some(least), Some(most)) if least < most => Err(Error::usage(format!(
+            "{name}: cores have {least} to {most} CPUs each, so they are of several kinds or not whole, and the model has one kind; run {NAME} \
+             on all CPUs of one kind (`taskset -c LIST cyclewise run {NAME}`)"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// The family by which published machines like it are found: by whose CPU it is, and whether its sockets are of one die.

@@ -2,11 +2,14 @@
 
 use super::machine::{latency, machine_name, measurements};
 use super::*;
+use crate::machine::{Arbiter, Distance, Queue};
+use crate::{Job, Relax, Topology, simulate};
 use cyclewise_bench::record;
+use cyclewise_bench::record::core_to_core::{self, Pair};
 use std::sync::OnceLock;
 
 /// A record with these rows: name and median.
-fn record(rows: &[(&str, f64)], topology: &str) -> Record {
+fn record<N: std::fmt::Display>(rows: &[(N, f64)], topology: &str) -> Record {
     let variants: Vec<String> = rows
         .iter()
         .map(|(name, ns)| {
@@ -159,15 +162,22 @@ fn a_home_that_costs_more_is_said() {
 #[test]
 fn uneven_cores_are_read() {
     let mut record = record(&without(&["cas-loop", "lock"]), FOUR);
-    record.machine.cores = vec![vec![vec![2], vec![1, 1]]];
+    record.machine.cores = vec![vec![vec![1, 1, 1], vec![1]]];
     let fitted = fit("r.json", &record).unwrap();
     let machine = Machine::parse(&fitted.toml, "x.toml").unwrap();
-    assert_eq!((machine.cpus(), machine.topology.cpus()), (4, 8));
+    assert_eq!((machine.cpus(), machine.topology.cpus()), (4, 6));
     assert!(
         fitted
             .lines
             .iter()
             .any(|line| line.starts_with("cores: groups are of unequal size"))
+    );
+    // Performance cores with two threads, and efficiency cores.
+    record.machine.cores = vec![vec![vec![2, 1, 1]]];
+    let kinds = fit("r.json", &record).unwrap_err().message;
+    assert!(
+        kinds.contains("cores have 1 to 2 CPUs each") && kinds.contains("taskset -c LIST"),
+        "{kinds}"
     );
 }
 
@@ -228,4 +238,100 @@ fn a_family_is_one_of_the_published_machines() {
     // Tiles, and a CPU of which nothing is published.
     assert_eq!(super::machine::family("Intel(R) Xeon(R) 6980P", topology(3)), None);
     assert_eq!(super::machine::family("Neoverse-N1", topology(1)), None);
+}
+
+/// What the lab records on a machine: its pairs, with the distances that a guest's kernel names, and its rows.
+fn recorded(machine: &Machine, rows: &[(Workload, Relax)], threads: &[u32]) -> Record {
+    let cpus = machine.topology.cpus();
+    let mut all = Vec::new();
+    for b in 0..cpus {
+        for a in 0..b {
+            let (distance, ns) = match machine.topology.distance(a, b) {
+                Distance::Sibling => (core_to_core::Distance::Sibling, machine.latency.sibling_ns),
+                Distance::Cluster => (core_to_core::Distance::Socket, machine.latency.cluster_ns),
+                _ => (core_to_core::Distance::Socket, machine.latency.socket_ns),
+            };
+            // No two pairs are quite alike.
+            let varied = ns.unwrap() * (1.0 + 0.02 * f64::from((a * 7 + b * 3) % 5));
+            all.push((Pair { cpus: [a, b], distance }.name(), varied));
+        }
+    }
+    let cycle = 1.0 / machine.ghz;
+    all.extend([("cycle-t1".to_owned(), cycle), (format!("cycle-t{cpus}"), cycle)]);
+    all.push(("pause".to_owned(), f64::from(machine.cost.pause_cycles) * cycle));
+    for threads in threads {
+        for (workload, relax) in rows {
+            let job = Job {
+                relax: *relax,
+                ..Job::new(*workload, *threads)
+            };
+            let pause = if *relax == Relax::Pause { "-pause" } else { "" };
+            let name = format!("{}{pause}-t{threads}", workload.name());
+            all.push((name, simulate(machine, &job).unwrap().ns_per_op));
+        }
+    }
+    let topology = format!(
+        r#""topology":{{"sockets":1,"clusters":1,"cores":{},"cpus":{cpus}}},"#,
+        machine.topology.cores()
+    );
+    let mut record = record(&all, &topology);
+    record.machine.cpus = cpus;
+    record
+}
+
+/// A guest of two complexes that its kernel does not name.
+fn guest() -> Machine {
+    let mut machine = Machine::plain(Topology {
+        sockets: 1,
+        clusters_per_socket: 2,
+        cores_per_cluster: 4,
+        threads_per_core: 1,
+    });
+    machine.ghz = 3.0;
+    (machine.latency.cluster_ns, machine.latency.socket_ns) = (Some(25.0), Some(90.0));
+    (machine.cost.pause_cycles, machine.cost.jitter) = (45, 0.1);
+    machine.line.arbiter = Arbiter::Random;
+    (machine.line.probe_share, machine.line.queue) = (0.2, Queue::AtHome);
+    machine.mechanism.store_buffer = 32;
+    machine
+}
+
+#[test]
+fn a_machine_of_eight_cpus_is_found_again_in_what_the_lab_records_on_it() {
+    const ALL: [(Workload, Relax); 6] = [
+        (Workload::FetchAdd, Relax::None),
+        (Workload::CasLoop, Relax::None),
+        (Workload::LockTicket, Relax::None),
+        (Workload::LockTtas, Relax::None),
+        (Workload::LockTtas, Relax::Pause),
+        (Workload::LockMcs, Relax::None),
+    ];
+    // The search takes the longer the more rows there are.
+    let (truth, long) = (guest(), crate::is_long());
+    let (rows, threads) = match long {
+        true => (&ALL[..], &[1, 2, 3, 4, 8][..]),
+        false => (&ALL[..2], &[1, 3, 8][..]),
+    };
+    let fitted = fit("r.json", &recorded(&truth, rows, threads)).unwrap();
+    let machine = Machine::parse(&fitted.toml, "x.toml").unwrap();
+    assert_eq!((machine.topology, machine.cores.as_ref()), (truth.topology, None));
+    assert_eq!((machine.ghz, machine.cost.pause_cycles), (3.0, 45));
+    let has = |lines: &[String], begins: &str| lines.iter().any(|line| line.starts_with(begins));
+    assert!(has(&fitted.lines, "clusters: from the measured matrix"));
+    // Rows that it was fitted to, and another primitive.
+    for workload in [Workload::FetchAdd, Workload::CasLoop, Workload::IncNotZero] {
+        let time = |machine: &Machine| simulate(machine, &Job::new(workload, 8)).unwrap().ns_per_op;
+        let off = time(&machine) / time(&truth);
+        assert!((0.7..1.4).contains(&off), "{workload}: {off}");
+    }
+    // Without a pair there is no matrix, and clusters are not seen, which is said.
+    let mut holed = recorded(&truth, &[], &[]);
+    holed.experiments[0].variants.remove(9);
+    let holed = measurements("r.json", &holed).unwrap();
+    assert_eq!(holed.measurements.topology.clusters_per_socket, 1);
+    assert!(
+        has(&holed.notes, "clusters: the kernel names none, and not all pairs"),
+        "{:?}",
+        holed.notes
+    );
 }
