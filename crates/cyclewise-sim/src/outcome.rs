@@ -19,7 +19,8 @@ pub struct Outcome {
     pub latency: Latencies,
     /// Jain's index of the threads' operation counts: 1 is fair; 1/threads means that one thread did everything.
     pub jain: f64,
-    /// Operations of the slowest thread, as a share of what each would have in equal parts; absent in documents from before it was counted.
+    /// Operations of the slowest thread, as a share of what each would have in equal parts; absent if these are fewer than 16, since then a
+    /// slow thread may be chance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slowest_share: Option<f64>,
     /// The longest wait of any thread for an operation, including unfinished ones.

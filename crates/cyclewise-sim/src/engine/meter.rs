@@ -30,6 +30,8 @@ pub(crate) struct Meter {
     /// When each batch of the window ended.
     batches: RefCell<Vec<Picos>>,
     stationary: Cell<Option<bool>>,
+    /// The warm-up ends with the next operation.
+    is_warm: Cell<bool>,
     /// The run ends with the next operation.
     last: Cell<bool>,
     /// When all threads have begun; no window begins earlier.
@@ -88,6 +90,7 @@ impl Meter {
             window: Cell::new(FIRST_WINDOW.max(FIRST_WINDOW_PER_THREAD * workers)),
             batches: RefCell::default(),
             stationary: Cell::new(None),
+            is_warm: Cell::new(false),
             last: Cell::new(false),
             all_begun: Cell::new(0),
             threads,
@@ -177,6 +180,7 @@ impl Meter {
                 add(&self.ops);
                 let enough = match self.length {
                     Length::Operations { warm_up, .. } => self.ops.get() >= warm_up,
+                    Length::Steady { .. } if self.is_warm.get() => true,
                     Length::Steady { .. } => self.ops.get() >= self.window.get() / 2 && now >= self.all_begun.get(),
                     Length::Nanoseconds { .. } => false,
                 };
@@ -237,11 +241,13 @@ impl Meter {
         self.all_begun.set(now);
     }
 
+    /// Ends the warm-up with the next operation.
+    pub(crate) fn end_warm_up(&self) {
+        self.is_warm.set(true);
+    }
+
     /// Ends the run with the next operation.
     pub(crate) fn hurry(&self) {
-        if self.phase.get() == Phase::WarmUp {
-            self.have_begun(0);
-        }
         self.last.set(matches!(self.length, Length::Steady { .. }));
     }
 
@@ -312,7 +318,7 @@ impl Meter {
                 0.0
             },
             slowest_share: least
-                .filter(|_| sum > 0.0)
+                .filter(|_| ops >= FIRST_WINDOW_PER_THREAD * u64::from(workers))
                 .map(|least| least as f64 * f64::from(workers) / sum),
             longest_wait_ns: slowest.max(nanos(waiting.unwrap_or(0))),
             retries_per_success: per_update(&self.retries),
@@ -358,6 +364,25 @@ mod tests {
         assert_eq!(outcome.stationary, Some(true));
         assert!(outcome.warm_up_ops >= 3_000, "{}", outcome.warm_up_ops);
         assert!((outcome.ns_per_op - 1.0).abs() < 1e-9, "{}", outcome.ns_per_op);
+    }
+
+    #[test]
+    fn a_run_that_is_cut_short_counts_what_follows_half_of_it() {
+        let meter = Meter::new(Length::STEADY, 1000);
+        let mut now = 0;
+        while meter.again() {
+            meter.begin(0, now);
+            now += 1000;
+            meter.end(0, now);
+            match meter.all_ops() {
+                50 => meter.end_warm_up(),
+                100 => meter.hurry(),
+                _ => {}
+            }
+        }
+        let outcome = meter.outcome(1000, 0);
+        assert_eq!((outcome.warm_up_ops, outcome.ops), (51, 50));
+        assert_eq!((outcome.stationary, outcome.slowest_share), (Some(false), None));
     }
 
     #[test]

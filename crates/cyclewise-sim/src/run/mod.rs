@@ -10,7 +10,7 @@ use std::rc::Rc;
 /// This many events without a finished operation count as no progress.
 const PATIENCE: u64 = 20_000_000;
 
-/// After so many events, a run that is not stationary by then ends with its next operation: some seconds.
+/// After so many events, a run that is not stationary by then ends with its next operation, and after half of them its warm-up does: some seconds.
 const MOST_EVENTS: u64 = 20_000_000;
 
 /// Threads begin within this many steps, each; and all within so many, so that the first do not make millions of operations before the
@@ -112,6 +112,9 @@ impl Run {
             }
             if self.model.now() > LONGEST {
                 return Err(Error::TooLong);
+            }
+            if self.events == MOST_EVENTS / 2 {
+                self.meter.end_warm_up();
             }
             if self.events == MOST_EVENTS {
                 self.meter.hurry();
