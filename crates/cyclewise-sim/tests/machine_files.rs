@@ -28,7 +28,6 @@ remote_ns = 120
 arbiter = "fifo"
 hold = "none"
 first_access = "shared"
-failed_cas = "takes-ownership"
 rmw = "near"
 
 [cost]
@@ -103,10 +102,6 @@ fn every_mistake_is_one_line_with_its_place_and_its_mend() {
             "hit_ns = 0\nsocket_ns = 0",
         ),
         ("hold = \"none\"", "hold = { fixed = { cycles = 0 } }"),
-        (
-            "hold = \"none\"",
-            "hold = { adaptive = { cycles = 100000, up = 1, down = 1, max = 100000 } }",
-        ),
         ("arbiter = \"fifo\"", "arbiter = { nearest = { cap = { count = 0 } } }"),
         ("rmw = \"near\"", "rmw = { far = { cycles = 0 } }"),
         ("rmw = \"near\"", "rmw = \"near\"\nhome = { socket = 2 }"),

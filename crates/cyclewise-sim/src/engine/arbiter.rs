@@ -45,6 +45,9 @@ impl RequestKind {
     }
 }
 
+/// The thread of a request that no thread waits for.
+pub(crate) const NOBODY: u32 = u32::MAX;
+
 /// A request at the home.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Request {

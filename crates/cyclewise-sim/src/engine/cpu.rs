@@ -30,10 +30,6 @@ pub(crate) struct Mailbox {
     pub(crate) reply: Cell<Reply>,
     /// The thread's clock: the engine's plus the work since the last access.
     pub(crate) clock: Cell<Picos>,
-    /// How many siblings work now.
-    pub(crate) siblings: Cell<u32>,
-    /// When the last pause ends.
-    pub(crate) pauses_until: Cell<Picos>,
     random: RefCell<Random>,
 }
 
@@ -54,8 +50,6 @@ impl Cpu {
             access: Cell::new(None),
             reply: Cell::new(Reply::default()),
             clock: Cell::new(0),
-            siblings: Cell::new(0),
-            pauses_until: Cell::new(0),
             random: RefCell::new(Random::new(seed)),
         };
         Self {
@@ -75,10 +69,9 @@ impl Cpu {
         Rc::clone(&self.mailbox)
     }
 
-    /// Works for a time, with jitter; working siblings take their share.
+    /// Works for a time, with jitter.
     fn pass(&self, time: Picos) {
         let time = self.timing.vary(time, &mut self.mailbox.random.borrow_mut());
-        let time = self.timing.beside(time, self.mailbox.siblings.get());
         self.mailbox.clock.set(self.mailbox.clock.get() + time);
     }
 
@@ -196,9 +189,7 @@ impl Cpu {
     pub(crate) fn pause(&self, pauses: u32) {
         let time = self.timing.pause * Picos::from(pauses);
         let time = self.timing.vary(time, &mut self.mailbox.random.borrow_mut());
-        let end = self.mailbox.clock.get() + time;
-        self.mailbox.clock.set(end);
-        self.mailbox.pauses_until.set(end);
+        self.mailbox.clock.set(self.mailbox.clock.get() + time);
     }
 
     /// Whether the run needs another operation.

@@ -27,8 +27,6 @@ pub(crate) enum Event {
     Kick(u32),
     /// The home has answered an addition that this thread did not wait for.
     Posted(u32),
-    /// The prefetched copy of this number arrives.
-    Prefetched(u32),
 }
 
 const KIND_BITS: u32 = 4;
@@ -49,7 +47,6 @@ impl Event {
             Self::Probe(line) => (5, line),
             Self::Kick(line) => (6, line),
             Self::Posted(thread) => (7, thread),
-            Self::Prefetched(number) => (8, number),
         };
         u64::from(index) << KIND_BITS | kind
     }
@@ -64,8 +61,7 @@ impl Event {
             4 => Self::Done(index),
             5 => Self::Probe(index),
             6 => Self::Kick(index),
-            7 => Self::Posted(index),
-            _ => Self::Prefetched(index),
+            _ => Self::Posted(index),
         }
     }
 }
@@ -112,7 +108,6 @@ mod tests {
             (0, Event::Probe(4)),
             (3, Event::Kick(1)),
             (2, Event::Posted(3)),
-            (8, Event::Prefetched(MOST - 1)),
         ];
         for (at, event) in planned {
             events.plan(at, event);

@@ -3,11 +3,9 @@
 //! # Laws
 //! - A load hits a copy. If a sibling wrote last, it costs as much as a transfer between siblings.
 //! - A load that precedes a write requests a copy or the line, according to the machine's first access.
-//! - A compare-and-exchange takes the line even if it fails. If failed ones stay shared, it reads a copy first and requests the line
-//!   only if the value is as expected.
+//! - A compare-and-exchange takes the line even if it fails.
 //! - A conditional store fails as soon as its reservation ends, also while it waits for the line.
 //! - Far atomics go to the home unless the core owns the line, that is, unless no other core has it.
-//! - A reservation may be lost by chance.
 //!
 //! # References
 //! Arm Cortex-A76 technical reference manual, A6.4.1: an atomic that hits a unique line in L1 is near, any other is far; a register can make
@@ -19,7 +17,7 @@ use super::events::Event;
 use super::line::Local;
 use super::model::{Law, Model};
 use super::thread::{Thread, WaitsFor};
-use crate::machine::{FailedCas, FirstAccess, Prefetch};
+use crate::machine::FirstAccess;
 
 impl Model {
     /// A thread makes its access.
@@ -59,17 +57,6 @@ impl Model {
                 self.events
                     .plan(self.now + self.timing.transfer(distance) / 2, Event::Arrive(thread));
             }
-            Access::Cas { .. } if self.rules.failed_cas == FailedCas::StaysShared && !cached => {
-                self.request(thread, RequestKind::Copy);
-            }
-            Access::Cas { .. } if self.rules.failed_cas == FailedCas::StaysShared && access.would_fail(line.value) => {
-                let reply = Reply {
-                    value: line.value,
-                    done: false,
-                };
-                self.holds.lost(core);
-                self.reply(thread, reply, self.timing.cas);
-            }
             _ => self.request(thread, RequestKind::LineId),
         }
     }
@@ -101,8 +88,7 @@ impl Model {
                 return;
             }
             Access::LoadExclusive => {
-                let is_lost = self.mechanism.monitor_loss > 0.0 && self.random.happens(self.mechanism.monitor_loss);
-                state.reservation = (!is_lost).then_some((number, line.epoch));
+                state.reservation = Some((number, line.epoch));
             }
             _ => {}
         }
@@ -122,7 +108,6 @@ impl Model {
     fn store_fails(&mut self, thread: u32) {
         let state = &self.threads[thread as usize];
         let value = self.lines[state.line as usize].value;
-        self.ll_holds.lost(state.core);
         self.reply(thread, Reply { value, done: false }, self.timing.ll_sc);
     }
 
@@ -137,9 +122,6 @@ impl Model {
                 return;
             }
             requested.push(number);
-            if self.mechanism.prefetch == Prefetch::Pair {
-                self.prefetch(core, number);
-            }
         }
         let since = self.now;
         self.lines[number as usize].requests.push(Request {
@@ -204,13 +186,7 @@ impl Model {
         let line = &mut self.lines[number as usize];
         let old = line.value;
         let reply = access.apply(&mut line.value, reserved);
-        if reply.done {
-            line.epoch += 1;
-        } else if matches!(access, Access::Cas { .. }) {
-            self.holds.lost(core);
-        } else {
-            self.ll_holds.lost(core);
-        }
+        line.epoch += u64::from(reply.done);
         let changed = line.value != old;
         if changed && self.breaks(Law::NoLostWrite) {
             self.lines[number as usize].value = old;
@@ -233,7 +209,6 @@ impl Model {
         if line.watchers.is_empty() {
             return;
         }
-        let spin = self.timing.alu + self.timing.hit;
         let mut watchers = std::mem::take(&mut line.watchers);
         watchers.retain(|&thread| {
             let state = &mut self.threads[thread as usize];
@@ -245,10 +220,7 @@ impl Model {
                 Access::LoadChanged { period, .. } => period,
                 _ => 0,
             };
-            let mut at = self.now + self.random.below(period + 1);
-            if period <= spin {
-                at += self.timing.clear;
-            }
+            let at = self.now + self.random.below(period + 1);
             self.events.plan(at, Event::Issue(thread));
             false
         });

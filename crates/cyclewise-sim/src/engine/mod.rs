@@ -1,8 +1,8 @@
 //! The discrete-event engine that runs programs on a machine.
 //!
-//! `model` is the machine's state and `thread` that of its threads; `issue` and `transfer` implement the laws of all machines, `arbiter` and
-//! `hold` those that a machine file chooses. Programs see `cpu`; `meter` counts, and `stationary` tests its series. `store_buffer` and
-//! `prefetch` are mechanisms that a machine may have. `law` breaks the laws, for tests.
+//! `model` is the machine's state and `thread` that of its threads; `issue` and `transfer` implement the laws of all machines, `arbiter` the one
+//! that a machine file chooses. Programs see `cpu`; `meter` counts, and `stationary` tests its series. `store_buffer` is
+//! a mechanism that a machine may have. `law` breaks the laws, for tests.
 
 mod access;
 mod arbiter;
@@ -10,13 +10,11 @@ mod copies;
 mod cpu;
 mod events;
 mod geometry;
-mod hold;
 mod issue;
 mod law;
 mod line;
 mod meter;
 mod model;
-mod prefetch;
 mod random;
 mod stationary;
 mod store_buffer;

@@ -17,7 +17,6 @@ use super::arbiter::{RequestKind, Requests};
 use super::cpu::Mailbox;
 use super::events::{Event, Events};
 use super::geometry::Geometry;
-use super::hold::Holds;
 use super::line::{LineState, Stage};
 use super::meter::Meter;
 use super::random::Random;
@@ -58,16 +57,11 @@ pub(crate) struct Model {
     pub(super) rules: LineRules,
     pub(super) timing: Rc<Timing>,
     pub(super) geometry: Geometry,
-    pub(super) holds: Holds,
-    pub(super) ll_holds: Holds,
     pub(super) random: Random,
     pub(super) meter: Rc<Meter>,
     pub(super) mechanism: Mechanisms,
     /// Buffered stores of all threads.
     pub(super) buffered: u32,
-    /// The core and line of each prefetched copy on its way; free places are in the other list.
-    pub(super) prefetched: Vec<(u32, u32)>,
-    pub(super) prefetch_free: Vec<u32>,
     /// Workers that wait for the others at the first line, and how many are not there.
     gathered: Vec<u32>,
     missing: u32,
@@ -96,16 +90,12 @@ impl Model {
             threads: Vec::new(),
             cores: (0..topology.cores()).map(|_| Core::default()).collect(),
             rules,
-            holds: Holds::new(rules.hold, topology.cores(), &timing),
-            ll_holds: Holds::new(rules.ll_hold.unwrap_or(rules.hold), topology.cores(), &timing),
             timing,
             geometry,
             random: Random::new(seed),
             meter,
             mechanism: machine.mechanism,
             buffered: 0,
-            prefetched: Vec::new(),
-            prefetch_free: Vec::new(),
             gathered: Vec::new(),
             missing: 0,
             order: 0,
@@ -124,7 +114,6 @@ impl Model {
             mailbox,
             program,
             is_worker,
-            has_ended: false,
             buffer: Buffer::default(),
         };
         self.add(core, Role::Runs(running));
@@ -157,9 +146,6 @@ impl Model {
         if self.breaks(Law::EveryReply) {
             return;
         }
-        if self.timing.siblings_share() {
-            self.count_working_siblings(thread);
-        }
         let state = &mut self.threads[thread as usize];
         state.waits_for = WaitsFor::Nothing;
         let running = match &mut state.role {
@@ -173,7 +159,6 @@ impl Model {
         running.mailbox.clock.set(self.now + delay);
         let mut context = Context::from_waker(Waker::noop());
         if let Poll::Ready(()) = running.program.as_mut().poll(&mut context) {
-            running.has_ended = true;
             self.live -= u32::from(running.is_worker);
             return;
         }
@@ -210,7 +195,6 @@ impl Model {
                 self.kick(line);
             }
             Event::Posted(thread) => self.posted(thread),
-            Event::Prefetched(number) => self.prefetch_arrives(number),
         }
         true
     }
@@ -273,22 +257,6 @@ impl Model {
         }
         found.sort_unstable_by_key(|&thread| self.threads[thread as usize].order);
         found
-    }
-
-    /// Tells a thread how many siblings work now: they neither wait nor pause.
-    fn count_working_siblings(&self, thread: u32) {
-        let state = &self.threads[thread as usize];
-        let Role::Runs(running) = &state.role else { return };
-        let mut working = 0;
-        let mut next = self.cores[state.core as usize].first;
-        while let Some(other) = next {
-            let sibling = &self.threads[other as usize];
-            if other != thread && sibling.works(self.now, self.timing.alu + self.timing.hit) {
-                working += 1;
-            }
-            next = sibling.sibling;
-        }
-        running.mailbox.siblings.set(working);
     }
 
     /// The same threads in the order of service: by age, but rotated by a random number. Otherwise the thread that succeeded last

@@ -19,16 +19,4 @@ impl Random {
         let wide = u128::from(self.0.next_u64()) * u128::from(end);
         u64::try_from(wide >> 64).expect("less than `end`")
     }
-
-    /// Whether an event of this probability happens.
-    pub(crate) fn happens(&mut self, probability: f64) -> bool {
-        // Millionths are finer than any probability that a machine file needs.
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a share of a million"
-        )]
-        let millionths = (probability * 1e6).round() as u64;
-        self.below(1_000_000) < millionths
-    }
 }

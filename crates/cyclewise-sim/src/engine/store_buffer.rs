@@ -16,7 +16,7 @@
 //! the atomics that return no value.
 
 use super::access::{Access, Reply};
-use super::arbiter::{Request, RequestKind};
+use super::arbiter::{NOBODY, Request, RequestKind};
 use super::events::Event;
 use super::model::{Law, Model};
 use super::thread::{Forwarded, Role, Running, Store, WaitsFor};
@@ -107,7 +107,7 @@ impl Model {
         requested.push(line);
         self.lines[line as usize].requests.push(Request {
             core,
-            thread: super::prefetch::NOBODY,
+            thread: NOBODY,
             kind: RequestKind::LineId,
             since: self.now,
         });
@@ -218,7 +218,7 @@ impl Model {
         }
         self.lines[number as usize].last_far = None;
         self.cores[core as usize].requested.push(number);
-        (request.kind, request.thread) = (RequestKind::LineId, super::prefetch::NOBODY);
+        (request.kind, request.thread) = (RequestKind::LineId, NOBODY);
         request
     }
 }

@@ -2,7 +2,6 @@
 
 use super::access::{Access, merge};
 use super::cpu::Mailbox;
-use super::timing::Picos;
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -59,23 +58,10 @@ pub(super) struct Running {
     pub(super) program: Program,
     /// Whether it is a worker, which ends with the run; a reader need not.
     pub(super) is_worker: bool,
-    /// Whether the program has ended.
-    pub(super) has_ended: bool,
     pub(super) buffer: Buffer,
 }
 
 impl Thread {
-    /// Whether it executes instructions now. `spin`: the period of a loop without a pause.
-    pub(super) fn works(&self, now: Picos, spin: Picos) -> bool {
-        let Role::Runs(running) = &self.role else { return false };
-        let is_busy = match self.waits_for {
-            WaitsFor::Nothing => true,
-            WaitsFor::Change => matches!(self.access, Access::LoadChanged { period, .. } if period <= spin),
-            _ => false,
-        };
-        is_busy && !running.has_ended && running.mailbox.pauses_until.get() <= now
-    }
-
     /// The hardware thread: itself, or the one whose stores it makes.
     pub(super) fn hardware(&self, itself: u32) -> u32 {
         match self.role {

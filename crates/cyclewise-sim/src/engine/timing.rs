@@ -4,7 +4,7 @@
 //! a picosecond.
 
 use super::random::Random;
-use crate::machine::{Cost, Distance, Machine, Queue, Rmw};
+use crate::machine::{Cost, Distance, Hold, Machine, Queue, Rmw};
 
 /// A time or a duration, in picoseconds.
 pub(crate) type Picos = u64;
@@ -39,6 +39,9 @@ pub(crate) struct Timing {
     pub(crate) pause: Picos,
     pub(crate) read: Picos,
     pub(crate) invalidate: Picos,
+    /// How long a new owner keeps the line at least, and how long for a load-exclusive.
+    pub(crate) hold: Picos,
+    pub(crate) ll_hold: Picos,
     /// The home's time for a far atomic.
     pub(crate) far: Option<Picos>,
     /// Whether only posted additions are far.
@@ -47,13 +50,10 @@ pub(crate) struct Timing {
     pub(crate) compare: Picos,
     /// The time that a read line takes to become shared.
     pub(crate) downgrade: Picos,
-    /// What a change costs a thread that spins without a pause.
-    pub(crate) clear: Picos,
     /// Whether a thread goes on while its stores wait.
     pub(crate) buffers_stores: bool,
     /// Whether a thread goes on after an addition without a result.
     pub(crate) posts_rmws: bool,
-    sibling_share: f64,
     cycle_ns: f64,
     probe_share: f64,
     /// Whether requests wait at the home.
@@ -81,6 +81,10 @@ impl Timing {
             invalidate_cycles,
             jitter,
         } = machine.cost;
+        let hold = |hold| match hold {
+            Hold::None => 0,
+            Hold::Fixed { cycles: hold } => cycles(hold),
+        };
         let between = |distance| picos(machine.transfer_ns(distance));
         Self {
             hit: picos(machine.latency.hit_ns),
@@ -94,6 +98,8 @@ impl Timing {
             pause: cycles(pause_cycles),
             read: cycles(read_cycles),
             invalidate: cycles(invalidate_cycles),
+            hold: hold(machine.line.hold),
+            ll_hold: hold(machine.line.ll_hold.unwrap_or(machine.line.hold)),
             far: match machine.line.rmw {
                 Rmw::Near => None,
                 Rmw::Far { cycles: far, .. } => Some(cycles(far)),
@@ -108,10 +114,8 @@ impl Timing {
             },
             only_posted: matches!(machine.line.rmw, Rmw::Far { only_posted: true, .. }),
             downgrade: cycles(machine.mechanism.downgrade_cycles),
-            clear: cycles(machine.mechanism.clear_cycles),
             buffers_stores: machine.mechanism.store_buffer > 0,
             posts_rmws: machine.mechanism.posted_rmws > 0 && machine.mechanism.store_buffer > 0,
-            sibling_share: machine.mechanism.sibling_share,
             cycle_ns,
             probe_share: machine.line.probe_share.clamp(0.0, 1.0),
             queues_at_home: machine.line.queue == Queue::AtHome,
@@ -157,19 +161,6 @@ impl Timing {
             Distance::Remote => share(each, self.remote_by_socket),
             _ => each,
         }
-    }
-
-    /// Whether working siblings slow each other.
-    pub(crate) fn siblings_share(&self) -> bool {
-        self.sibling_share > 0.0
-    }
-
-    /// The time of own work beside a number of siblings that work too.
-    pub(crate) fn beside(&self, time: Picos, siblings: u32) -> Picos {
-        if siblings == 0 {
-            return time;
-        }
-        time + share(time, self.sibling_share * f64::from(siblings))
     }
 
     /// A step's time with random jitter.

@@ -18,10 +18,9 @@ use super::arbiter::{Request, RequestKind};
 use super::events::Event;
 use super::line::Stage;
 use super::model::{Law, Model};
-use super::prefetch::NOBODY;
 use super::thread::WaitsFor;
 use super::timing::Picos;
-use crate::machine::{Distance, Fill, Monitor};
+use crate::machine::{Distance, Fill};
 
 impl Model {
     /// Serves the requests that can be served now.
@@ -204,12 +203,7 @@ impl Model {
         self.events.plan(arrival, Event::Fill(number));
         let only_reads = request.kind == RequestKind::Copy || self.fails_at_home(number, request);
         match (request.kind, owner) {
-            (_, Some(owner)) if only_reads => {
-                self.lines[number as usize].copies.add(owner);
-                if self.mechanism.monitor == Monitor::Reads {
-                    self.end_reservations(number, None);
-                }
-            }
+            (_, Some(owner)) if only_reads => self.lines[number as usize].copies.add(owner),
             (_, None) if only_reads => {}
             (RequestKind::LineId, _) => self.invalidate(number, Some(request.core)),
             _ => self.invalidate(number, None),
@@ -267,12 +261,7 @@ impl Model {
         let distance = self.geometry.to_home(request.core, line.home);
         line.directory_free = self.now + self.timing.for_reader(self.timing.read, distance);
         self.meter.moved();
-        let event = if request.thread == NOBODY {
-            self.prefetch_leaves(request.core, number)
-        } else {
-            Event::Copy(request.thread)
-        };
-        self.events.plan(arrival, event);
+        self.events.plan(arrival, Event::Copy(request.thread));
     }
 
     /// A copy arrives.
@@ -285,7 +274,7 @@ impl Model {
     }
 
     /// If a copy that arrived is already invalidated, it served one load.
-    pub(super) fn drop_invalidated(&mut self, core: u32, number: u32) {
+    fn drop_invalidated(&mut self, core: u32, number: u32) {
         if let Stage::Moving(request) = self.stage(number)
             && !self.fails_at_home(number, request)
         {
@@ -311,8 +300,6 @@ impl Model {
                 let back = self.geometry.to_home(core, line.home);
                 if reply.done {
                     self.end_reservations(number, None);
-                } else {
-                    self.holds.lost(core);
                 }
                 self.reply(request.thread, reply, self.timing.transfer(back) / 2);
             }
@@ -331,11 +318,9 @@ impl Model {
                 (line.owner, line.at) = (Some(core), core);
                 self.meter.filled();
                 self.end_reservations(number, Some(core));
-                let hold = if self.waits_for_load_exclusive(core, number) {
-                    self.ll_holds.filled(core)
-                } else {
-                    self.holds.filled(core)
-                };
+                let (hold, ll_hold) = (self.timing.hold, self.timing.ll_hold);
+                let is_ll = hold != ll_hold && self.waits_for_load_exclusive(core, number);
+                let hold = if is_ll { ll_hold } else { hold };
                 self.lines[number as usize].hold_until = self.now.saturating_add(hold);
                 self.serve(core, number);
             }

@@ -57,7 +57,6 @@ impl Candidate {
             hold: match self.hold {
                 Hold::None => "none",
                 Hold::Fixed { .. } => "fixed",
-                Hold::Adaptive { .. } => "adaptive",
             },
             probe_share: if self.probe_share > 0.0 { "above 0" } else { "0" },
             queue: match self.queue {

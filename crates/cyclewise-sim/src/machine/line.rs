@@ -12,8 +12,6 @@ pub struct LineRules {
     pub hold: Hold,
     /// How a load that precedes a write requests the line.
     pub first_access: FirstAccess,
-    /// Whether a failed compare-and-exchange takes the line.
-    pub failed_cas: FailedCas,
     /// Where read-modify-writes are executed.
     pub rmw: Rmw,
     /// Where the lines' homes are.
@@ -107,17 +105,6 @@ pub enum Hold {
         /// The time in cycles.
         cycles: u32,
     },
-    /// For a time that each core adapts to its failures.
-    Adaptive {
-        /// Cycles per step of the multiplier.
-        cycles: u32,
-        /// Steps added for each failed exchange or conditional store.
-        up: u32,
-        /// Steps subtracted for each exclusive fill.
-        down: u32,
-        /// The most steps.
-        max: u32,
-    },
 }
 
 impl Hold {
@@ -126,9 +113,6 @@ impl Hold {
         match self {
             Self::None => "until the access is done".to_owned(),
             Self::Fixed { cycles } => format!("{cycles} cycles"),
-            Self::Adaptive { cycles, max, .. } => {
-                format!("by its failures, at most {} cycles", u64::from(cycles) * u64::from(max))
-            }
         }
     }
 }
@@ -141,16 +125,6 @@ pub enum FirstAccess {
     Shared,
     /// Exclusively.
     Exclusive,
-}
-
-/// What a failed compare-and-exchange does to the line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum FailedCas {
-    /// Takes it exclusively, like a successful one.
-    TakesOwnership,
-    /// Reads a copy first, and takes the line only if the value is as expected.
-    StaysShared,
 }
 
 /// Where a read-modify-write is executed.

@@ -12,21 +12,11 @@ pub struct Mechanisms {
     /// Additions without a result, of one thread, that may be on their way to the home at a time; they go through the store buffer.
     /// 0: a thread waits for each. It matters only where [`Rmw::Far`](super::Rmw::Far) is the law.
     pub posted_rmws: u32,
-    /// By which share of its time a thread's own work takes longer for each sibling that works too.
-    pub sibling_share: f64,
     /// Whom a line serves when it arrives at a core, several of whose threads wait to write it.
     pub fill: Fill,
-    /// What a core requests beside the line that it needs.
-    pub prefetch: Prefetch,
-    /// What ends a reservation of a load-exclusive.
-    pub monitor: Monitor,
-    /// The share of reservations, 0 to 1, that are lost by chance, such as by an eviction.
-    pub monitor_loss: f64,
     /// The time that a line takes to become shared when another core reads it, after its arrival there: the home serves no request
     /// in it.
     pub downgrade_cycles: u32,
-    /// What a thread that spins without a pause pays when the line changes: it has loads in flight whose order is now wrong.
-    pub clear_cycles: u32,
 }
 
 /// Whom a line serves when it arrives at a core, several of whose threads wait to write it.
@@ -38,26 +28,4 @@ pub enum Fill {
     Core,
     /// One of them; the others as long as the line stays.
     Thread,
-}
-
-/// What a core requests beside the line that it needs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Prefetch {
-    /// Nothing.
-    #[default]
-    None,
-    /// A copy of the other line of an aligned pair, such as 128 bytes.
-    Pair,
-}
-
-/// What ends a reservation of a load-exclusive, except for chance.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Monitor {
-    /// Another core's request for the line.
-    #[default]
-    Writes,
-    /// Also another core's load, which takes the line's exclusive state away.
-    Reads,
 }

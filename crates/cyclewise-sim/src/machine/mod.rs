@@ -14,8 +14,8 @@ mod validate;
 pub use cost::Cost;
 pub use held_out::HeldOut;
 pub use latency::{Latency, USUAL_SPREAD};
-pub use line::{Arbiter, Cap, FailedCas, FirstAccess, Hold, Home, LineRules, Queue, Rmw};
-pub use mechanism::{Fill, Mechanisms, Monitor, Prefetch};
+pub use line::{Arbiter, Cap, FirstAccess, Hold, Home, LineRules, Queue, Rmw};
+pub use mechanism::{Fill, Mechanisms};
 pub use parse::ParseError;
 pub use presets::Preset;
 pub use template::template;
@@ -37,7 +37,6 @@ pub const KEYS: &[&str] = &[
     "line.arbiter",
     "line.hold",
     "line.first_access",
-    "line.failed_cas",
     "line.rmw",
     "line.home",
     "line.ll_first_access",
@@ -55,13 +54,8 @@ pub const KEYS: &[&str] = &[
     "cost.jitter",
     "mechanism.store_buffer",
     "mechanism.posted_rmws",
-    "mechanism.sibling_share",
     "mechanism.fill",
-    "mechanism.prefetch",
-    "mechanism.monitor",
-    "mechanism.monitor_loss",
     "mechanism.downgrade_cycles",
-    "mechanism.clear_cycles",
 ];
 
 /// The families of published machines.
@@ -191,7 +185,6 @@ impl Machine {
                 arbiter: Arbiter::Fifo,
                 hold: Hold::None,
                 first_access: FirstAccess::Shared,
-                failed_cas: FailedCas::TakesOwnership,
                 rmw: Rmw::Near,
                 home: Home::Anywhere,
                 ll_first_access: None,

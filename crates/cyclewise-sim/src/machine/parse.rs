@@ -88,7 +88,7 @@ const FORMS: &[(&str, &str)] = &[
     ("relax", r#""none", "pause" or { exponential = { max = N } }"#),
 ];
 
-const HOLD: &str = r#""none", { fixed = { cycles = N } } or { adaptive = { cycles = N, up = N, down = N, max = N } }"#;
+const HOLD: &str = r#""none" or { fixed = { cycles = N } }"#;
 
 /// An error of the TOML parser or of the types.
 fn from_toml(error: &toml::de::Error, text: &str, file: &str) -> ParseError {

@@ -193,22 +193,6 @@ fn hold(key: &str, hold: Hold) -> Check {
     match hold {
         Hold::None => Ok(()),
         Hold::Fixed { cycles: n } => cycles(key, "cycles", n, 1),
-        Hold::Adaptive {
-            cycles: n,
-            up,
-            down,
-            max,
-        } => {
-            cycles(key, "cycles", n, 1)?;
-            cycles(key, "up", up, 0)?;
-            cycles(key, "down", down, 0)?;
-            cycles(key, "max", max, 1)?;
-            if u64::from(n) * u64::from(max) > u64::from(MAX_CYCLES) {
-                let what = format!("holds up to {n} × {max} cycles, more than the maximum of {MAX_CYCLES}");
-                return violation(key, what, "lower cycles or max");
-            }
-            Ok(())
-        }
     }
 }
 
@@ -238,7 +222,6 @@ fn mechanism(machine: &Machine) -> Check {
         ("mechanism.store_buffer", m.store_buffer, MAX_BUFFERED),
         ("mechanism.posted_rmws", m.posted_rmws, MAX_BUFFERED),
         ("mechanism.downgrade_cycles", m.downgrade_cycles, MAX_CYCLES),
-        ("mechanism.clear_cycles", m.clear_cycles, MAX_CYCLES),
     ] {
         if value > most {
             let what = format!("is {value}, but must be 0 to {most}");
@@ -249,8 +232,7 @@ fn mechanism(machine: &Machine) -> Check {
         let what = format!("is {}, but there is no store buffer for them", m.posted_rmws);
         return violation("mechanism.posted_rmws", what, "write mechanism.store_buffer too");
     }
-    number("mechanism.sibling_share", m.sibling_share, 0.0, 10.0)?;
-    number("mechanism.monitor_loss", m.monitor_loss, 0.0, 0.99)
+    Ok(())
 }
 
 fn fitted(machine: &Machine) -> Check {

@@ -88,12 +88,7 @@ fn extreme_costs_run() {
         (cost.alu_cycles, cost.store_cycles, cost.rmw_cycles) = (cycles, cycles, cycles);
         (cost.cas_cycles, cost.ll_sc_cycles, cost.pause_cycles) = (cycles, cycles, cycles);
         (cost.read_cycles, cost.invalidate_cycles) = (cycles, cycles);
-        machine.line.hold = Hold::Adaptive {
-            cycles,
-            up: u32::MAX,
-            down: 1,
-            max: u32::MAX,
-        };
+        machine.line.hold = Hold::Fixed { cycles };
         if cycles == 0 {
             (machine.latency.hit_ns, machine.latency.socket_ns) = (0.0, Some(0.0));
         }

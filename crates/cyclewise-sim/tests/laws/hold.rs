@@ -25,24 +25,6 @@ fn a_hold_as_long_as_a_try_makes_the_second_succeed() {
 }
 
 #[test]
-fn a_hold_is_learned_from_losses() {
-    let mut machine = Machine::plain(topology(1, 28, 1));
-    let adaptive = |max| Hold::Adaptive {
-        cycles: 4,
-        up: 4,
-        down: 1,
-        max,
-    };
-    machine.line.hold = adaptive(256);
-    let learned = on(&machine, Workload::CasLoop, 28);
-    assert!(learned.retries_per_success < 2.0, "{}", learned.retries_per_success);
-    // Too little to learn: the most is shorter than a try.
-    machine.line.hold = adaptive(4);
-    let short = on(&machine, Workload::CasLoop, 28);
-    near(short.retries_per_success, 27.0, 5.0);
-}
-
-#[test]
 fn a_load_that_takes_the_line_saves_the_upgrade_where_it_is_held() {
     let mut machine = Machine::plain(topology(1, 8, 1));
     machine.line.hold = Hold::Fixed { cycles: 40 };
@@ -55,20 +37,6 @@ fn a_load_that_takes_the_line_saves_the_upgrade_where_it_is_held() {
         "{} {}",
         exclusive.ns_per_op,
         shared.ns_per_op
-    );
-}
-
-#[test]
-fn a_failed_exchange_that_stays_shared_leaves_the_line_where_it_is() {
-    let mut machine = Machine::plain(topology(1, 16, 1));
-    let takes = on(&machine, Workload::CasLoop, 16);
-    machine.line.failed_cas = FailedCas::StaysShared;
-    let stays = on(&machine, Workload::CasLoop, 16);
-    near(takes.ops_per_ownership, 1.0 / 16.0, 10.0);
-    assert!(
-        stays.ops_per_ownership > 4.0 * takes.ops_per_ownership,
-        "{}",
-        stays.ops_per_ownership
     );
 }
 

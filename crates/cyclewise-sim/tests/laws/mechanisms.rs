@@ -1,7 +1,6 @@
 //! Each mechanism: what changes when it is switched on, and that nothing else does it.
 
 use super::*;
-use cyclewise_sim::machine::{Monitor, Prefetch};
 
 fn plain(cores: u32) -> Machine {
     let mut machine = Machine::plain(topology(1, cores, 1));
@@ -130,91 +129,6 @@ fn an_exchange_that_fails_at_the_home_is_cheaper_and_leaves_copies() {
 }
 
 #[test]
-fn siblings_share_execution_unless_they_pause() {
-    let mut machine = Machine::plain(topology(1, 2, 2));
-    machine.cost.jitter = 0.05;
-    let [alone, shared] = both(&machine, |machine| machine.mechanism.sibling_share = 1.0);
-    let work = |machine, placement, threads| {
-        let job = Job {
-            placement,
-            parallel_cycles: 3000,
-            ..Job::new(Workload::PercpuCounter, threads)
-        };
-        run(machine, &job).ns_per_op * f64::from(threads)
-    };
-    // A microsecond, or two where a sibling works.
-    near(work(&alone, Placement::CompactSmt, 2), 1003.0, 2.0);
-    near(work(&shared, Placement::CompactSmt, 2), 2003.0, 2.0);
-    near(work(&shared, Placement::Spread, 2), 1003.0, 2.0);
-    near(work(&shared, Placement::CompactSmt, 1), 1003.0, 2.0);
-    // The holder of a lock works at its full speed beside a sibling that pauses.
-    let held = |machine, relax| {
-        let job = Job {
-            placement: Placement::CompactSmt,
-            critical_cycles: 3000,
-            relax,
-            ..Job::new(Workload::LockTicket, 2)
-        };
-        run(machine, &job).ns_per_op
-    };
-    assert!(held(&shared, Relax::None) > 1.8 * held(&alone, Relax::None));
-    assert!(held(&shared, Relax::Pause) < 1.3 * held(&alone, Relax::Pause));
-}
-
-#[test]
-fn a_neighbour_that_is_prefetched_is_taken_from_its_owner() {
-    // The lines of two counters are a pair.
-    let [without, with] = both(&plain(4), |machine| machine.mechanism.prefetch = Prefetch::Pair);
-    let job = |threads| Job {
-        length: Length::Nanoseconds {
-            warm_up: 5_000,
-            measured: 20_000,
-        },
-        ..Job::new(Workload::LockTicket, threads)
-    };
-    // Of the lock's word and the section's counter, each request takes the other along.
-    let moves = |machine: &Machine, threads| run(machine, &job(threads)).line_moves_per_op;
-    assert!(
-        moves(&with, 4) > 1.1 * moves(&without, 4),
-        "{} {}",
-        moves(&with, 4),
-        moves(&without, 4)
-    );
-    assert_eq!(moves(&with, 1), 0.0);
-}
-
-#[test]
-fn reservations_lost_by_reads_or_by_chance_cost_retries() {
-    let mut machine = plain(8);
-    machine.line.ll_first_access = Some(FirstAccess::Exclusive);
-    machine.line.ll_hold = Some(Hold::Fixed { cycles: 40 });
-    let retries = |machine: &Machine, readers| {
-        let job = Job {
-            readers,
-            ..Job::new(Workload::LlSc, 4)
-        };
-        run(machine, &job).retries_per_success
-    };
-    let [_, lossy] = both(&machine, |machine| machine.mechanism.monitor_loss = 0.25);
-    assert_eq!(retries(&machine, 0), 0.0);
-    // A quarter is lost, and of the further tries too: a third.
-    near(retries(&lossy, 0), 1.0 / 3.0, 15.0);
-    // A thread alone never fails, unless loads of others end its reservations.
-    machine.line.ll_hold = Some(Hold::Fixed { cycles: 20 });
-    (machine.cost.alu_cycles, machine.cost.jitter) = (30, 1.0);
-    let [writes, reads] = both(&machine, |machine| machine.mechanism.monitor = Monitor::Reads);
-    let alone = |machine: &Machine| {
-        let job = Job {
-            readers: 4,
-            ..Job::new(Workload::LlSc, 1)
-        };
-        run(machine, &job).retries_per_success
-    };
-    assert_eq!(alone(&writes), 0.0);
-    assert!(alone(&reads) > 0.2, "{}", alone(&reads));
-}
-
-#[test]
 fn a_line_that_others_read_costs_its_writer() {
     let [without, with] = both(&plain(8), |machine| machine.mechanism.downgrade_cycles = 60);
     let job = |readers| Job {
@@ -224,22 +138,6 @@ fn a_line_that_others_read_costs_its_writer() {
     near(run(&with, &job(0)).ns_per_op, run(&without, &job(0)).ns_per_op, 1.0);
     let (without, with) = (run(&without, &job(2)).ns_per_op, run(&with, &job(2)).ns_per_op);
     assert!(with > without + 3.0, "{with} {without}");
-}
-
-#[test]
-fn a_spinning_thread_without_a_pause_sees_a_change_later() {
-    let [without, with] = both(&plain(4), |machine| machine.mechanism.clear_cycles = 300);
-    let ticket = |machine, relax| {
-        let job = Job {
-            relax,
-            ..Job::new(Workload::LockTicket, 2)
-        };
-        run(machine, &job).ns_per_op
-    };
-    let added = ticket(&with, Relax::None) - ticket(&without, Relax::None);
-    // A change begins with an invalidation, so the line's way hides a part of the 100 ns.
-    assert!((30.0..=100.0).contains(&added), "{added}");
-    near(ticket(&with, Relax::Pause), ticket(&without, Relax::Pause), 1.0);
 }
 
 #[test]

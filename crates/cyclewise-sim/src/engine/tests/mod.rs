@@ -2,7 +2,6 @@
 
 mod arbiter;
 mod geometry;
-mod hold;
 
 use super::timing::Timing;
 use crate::machine::{Machine, Topology};

@@ -1,8 +1,7 @@
 //! Random small machines and jobs, with every law.
 
 use crate::machine::{
-    Arbiter, Cap, FailedCas, Fill, FirstAccess, Hold, Home, LineRules, Machine, Mechanisms, Monitor, Prefetch, Queue,
-    Rmw, Topology,
+    Arbiter, Cap, Fill, FirstAccess, Hold, Home, LineRules, Machine, Mechanisms, Queue, Rmw, Topology,
 };
 use crate::workload::{Job, Length, Placement, Relax, Start, Workload};
 use proptest::prelude::*;
@@ -29,16 +28,7 @@ fn any_arbiter() -> impl Strategy<Value = Arbiter> {
 }
 
 fn any_hold() -> impl Strategy<Value = Hold> {
-    prop_oneof![
-        Just(Hold::None),
-        (0..200_u32).prop_map(|cycles| Hold::Fixed { cycles }),
-        (1..9_u32, 0..9_u32, 0..9_u32, 0..99_u32).prop_map(|(cycles, up, down, max)| Hold::Adaptive {
-            cycles,
-            up,
-            down,
-            max
-        }),
-    ]
+    prop_oneof![Just(Hold::None), (0..200_u32).prop_map(|cycles| Hold::Fixed { cycles }),]
 }
 
 fn any_access() -> impl Strategy<Value = FirstAccess> {
@@ -57,36 +47,15 @@ fn any_far() -> impl Strategy<Value = Rmw> {
 
 /// Each mechanism is off in about half of the machines.
 fn any_mechanisms() -> impl Strategy<Value = Mechanisms> {
-    let times = (prop_oneof![Just(0), 0..99_u32], prop_oneof![Just(0), 0..99_u32]);
-    let shares = (
-        prop_oneof![Just(0.0), 0.0..2.0_f64],
-        prop_oneof![Just(0.0), 0.0..0.5_f64],
-    );
+    let downgrade = prop_oneof![Just(0), 0..99_u32];
     let buffers = (prop_oneof![Just(0), 1..9_u32], prop_oneof![Just(0), 1..9_u32]);
-    let prefetch = select(&[Prefetch::None, Prefetch::Pair][..]);
-    let monitor = select(&[Monitor::Writes, Monitor::Reads][..]);
     let fill = select(&[Fill::Core, Fill::Thread][..]);
-    (buffers, shares, times, (prefetch, fill), monitor).prop_map(
-        |(
-            (store_buffer, posted_rmws),
-            (sibling_share, monitor_loss),
-            (downgrade, clear),
-            (prefetch, fill),
-            monitor,
-        )| {
-            Mechanisms {
-                store_buffer,
-                posted_rmws,
-                sibling_share,
-                fill,
-                prefetch,
-                monitor,
-                monitor_loss,
-                downgrade_cycles: downgrade,
-                clear_cycles: clear,
-            }
-        },
-    )
+    (buffers, downgrade, fill).prop_map(|((store_buffer, posted_rmws), downgrade_cycles, fill)| Mechanisms {
+        store_buffer,
+        posted_rmws,
+        fill,
+        downgrade_cycles,
+    })
 }
 
 fn any_rules() -> impl Strategy<Value = LineRules> {
@@ -96,36 +65,22 @@ fn any_rules() -> impl Strategy<Value = LineRules> {
         Just(Home::Interleaved)
     ];
     let rmw = prop_oneof![2 => Just(Rmw::Near), 1 => any_far()];
-    let failed_cas = select(&[FailedCas::TakesOwnership, FailedCas::StaysShared][..]);
     let ll = (proptest::option::of(any_access()), proptest::option::of(any_hold()));
     let probe_share = prop_oneof![Just(0.0), 0.0..=1.0_f64];
     let probe = (probe_share, select(&[Queue::AtOwner, Queue::AtHome][..]));
-    (
-        any_arbiter(),
-        any_hold(),
-        any_access(),
-        failed_cas,
-        rmw,
-        home,
-        ll,
-        probe,
+    (any_arbiter(), any_hold(), any_access(), rmw, home, ll, probe).prop_map(
+        |(arbiter, hold, first_access, rmw, home, (ll_first_access, ll_hold), (probe_share, queue))| LineRules {
+            arbiter,
+            hold,
+            first_access,
+            rmw,
+            home,
+            ll_first_access,
+            ll_hold,
+            probe_share,
+            queue,
+        },
     )
-        .prop_map(
-            |(arbiter, hold, first_access, failed_cas, rmw, home, (ll_first_access, ll_hold), (probe_share, queue))| {
-                LineRules {
-                    arbiter,
-                    hold,
-                    first_access,
-                    failed_cas,
-                    rmw,
-                    home,
-                    ll_first_access,
-                    ll_hold,
-                    probe_share,
-                    queue,
-                }
-            },
-        )
 }
 
 /// A machine of up to 24 CPUs.
