@@ -239,7 +239,8 @@ impl<'a> Busy<'a> {
         let found = word.load(Relaxed);
         // AcqRel: pairs with the Release of the drop.
         let taken = found != me && !IN_CLOSURE.get() && word.compare_exchange(found, me, AcqRel, Relaxed).is_ok();
-        taken.then_some(Self {
+        // Lazily: dropping a `Self` that was not taken would release another thread's.
+        taken.then(|| Self {
             word,
             generation: me,
             is_inherited: found != 0,
@@ -256,5 +257,19 @@ impl Drop for Busy<'_> {
         if self.is_held() {
             self.word.store(0, Release);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_take_of_the_queue_releases_nothing() {
+        let word = AtomicU64::new(0);
+        let busy = Busy::take(&word).unwrap();
+        assert!(Busy::take(&word).is_none() && Busy::take(&word).is_none());
+        drop(busy);
+        assert!(Busy::take(&word).is_some());
     }
 }

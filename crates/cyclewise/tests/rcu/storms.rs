@@ -16,6 +16,7 @@ pub(crate) const CHECKS: &[Check] = checks![
     nobody_reads_what_was_freed,
     nobody_reads_what_was_freed_under_signals,
     nobody_reads_what_was_freed_in_a_domain,
+    readers_replace_in_their_sections,
     arcs_are_freed_once,
     updates_are_all_made,
     twin_a_writer_that_does_not_wait_is_caught,
@@ -197,6 +198,21 @@ fn nobody_reads_what_was_freed_in_a_domain() {
     assert_eq!(poisoned(read, || value.replace(Value::new()), time()), 0);
     DOMAIN.barrier();
     assert_eq!(DOMAIN.pending(), 0);
+}
+
+/// Threads that all replace what they read, in the same section: several have batches to run at once. After a barrier nothing is left.
+fn readers_replace_in_their_sections() {
+    let value = Rcu::new(Value::new());
+    let read = || {
+        let guard = rcu::read();
+        let found = value.load(&guard);
+        let was_alive = found.is_alive();
+        value.replace(Value::new());
+        was_alive && found.is_alive()
+    };
+    assert_eq!(poisoned(read, || assert!(read()), time()), 0);
+    rcu::barrier();
+    assert_eq!(rcu::pending(), 0, "closures are lost");
 }
 
 fn arcs_are_freed_once() {

@@ -150,7 +150,8 @@ impl Turn {
             thread::nap();
             is_mine()
         };
-        (is_mine() || (0..NAPS).any(is_mine_after_a_nap)).then_some(Self)
+        // Lazily: dropping a `Self` that was not taken would end another thread's turn.
+        (is_mine() || (0..NAPS).any(is_mine_after_a_nap)).then(|| Self)
     }
 }
 
