@@ -19,10 +19,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const DEEPEST: usize = 1 << 14;
 /// How many calls one return may leave.
 const LEAVES: usize = 256;
-/// Kinds of paths of one thread at a time; executions on further ones have no callers.
+/// Kinds of paths of one thread at a time; of further ones [`NEAR`] callers are kept.
 const PATHS: usize = 8192;
-/// Kinds of paths of all threads, each counted for each thread that has it: 63 MB of the file.
-const ALL_PATHS: u32 = 1 << 19;
+/// The line that pays, behind a wrapper.
+const NEAR: usize = 2;
+/// Kinds of those; executions on further ones have no callers.
+const NEAR_PATHS: usize = 2048;
+/// Kinds of paths of all threads, each counted for each thread that has it: 32 MB of the file.
+const ALL_PATHS: u32 = 1 << 18;
 
 /// How many of these there are.
 static ADDED: AtomicU32 = AtomicU32::new(0);
@@ -126,9 +130,16 @@ impl Callers {
     }
 
     #[cold]
-    fn first(&mut self, key: Key) {
+    fn first(&mut self, mut key: Key) {
+        if self.paths.len() >= PATHS {
+            key.1[NEAR..].fill(0);
+            if let Some(path) = self.paths.get(&key) {
+                bump(&path.executed, 1);
+                return;
+            }
+        }
         // Relaxed: it is a bound, which threads that come at once may exceed by one each.
-        if self.paths.len() >= PATHS || ADDED.load(Ordering::Relaxed) >= ALL_PATHS {
+        if self.paths.len() >= PATHS + NEAR_PATHS || ADDED.load(Ordering::Relaxed) >= ALL_PATHS {
             return;
         }
         ADDED.fetch_add(1, Ordering::Relaxed);

@@ -84,16 +84,20 @@ fn kinds_of_paths_are_bounded_for_each_thread_and_for_all() {
     let Some((emulator, _folder, program)) = compiled("many_paths.c", &[]) else {
         return;
     };
+    // Executions with callers, and how many kinds have all six.
     let known = |threads: u64| {
         let (_, counts) = count(&emulator, &program, &[&threads.to_string()]);
         let site = sites_at(&counts.processes[0], symbols(&program)["site_leaf"])
             .next()
             .unwrap();
         assert_eq!(site.total(), 16_807 * threads, "what has no callers is counted");
-        site.callers.iter().map(|path| path.executed).sum::<u64>()
+        let whole = site.callers.iter().filter(|path| path.callers.len() == 6).count();
+        (site.callers.iter().map(|path| path.executed).sum::<u64>(), whole)
     };
+    let (executed, whole) = known(1);
     // The C library's own calls are among them.
-    assert!((8000..=8192).contains(&known(1)));
-    let all = 1 << 19;
-    assert!((all - 8192..all + 70).contains(&known(70)));
+    assert!((8000..=8192).contains(&whole), "{whole}");
+    assert_eq!(executed, 16_807, "further kinds have the nearest callers");
+    let (executed, _) = known(34);
+    assert!((1 << 18..34 * 16_807).contains(&executed), "{executed}");
 }
