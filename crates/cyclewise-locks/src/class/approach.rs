@@ -2,7 +2,7 @@
 
 use super::state::State;
 use super::value::{Flags, Value};
-use crate::decode::{Form, Locked, Op, Step, What};
+use crate::decode::{Cond, Form, Locked, Op, RegTest, Step, What};
 use std::collections::HashMap;
 
 /// What is known where the site is reached.
@@ -34,7 +34,8 @@ pub(super) fn approach(locked: &Locked, site: u64, before: &[Step], is_x86: bool
         if !falls_through && let Some(known) = ahead.remove(&step.address) {
             state = known;
         }
-        falls_through = true;
+        // Nothing falls through to the padding before the target of a branch either.
+        falls_through |= !is_padding(step);
         let is_ahead = |target: &u64| (step.end()..=site).contains(target);
         match step.what {
             What::Jump(Some(target)) if is_ahead(&target) => {
@@ -42,8 +43,15 @@ pub(super) fn approach(locked: &Locked, site: u64, before: &[Step], is_x86: bool
                 continue;
             }
             What::Jump(_) | What::Return | What::Trap => falls_through = false,
-            What::Branch { target, .. } | What::BranchOn { target, .. } if is_ahead(&target) => {
-                ahead.entry(target).or_insert_with(|| state.clone());
+            What::Branch { cond, target } if is_ahead(&target) => {
+                let mut taken = state.clone();
+                taken.branch(cond == Cond::Equal);
+                ahead.entry(target).or_insert(taken);
+            }
+            What::BranchOn { reg, test, target } if is_ahead(&target) => {
+                let mut taken = state.clone();
+                taken.branch_on(reg, test == RegTest::Zero);
+                ahead.entry(target).or_insert(taken);
             }
             _ => {}
         }
@@ -65,6 +73,17 @@ pub(super) fn approach(locked: &Locked, site: u64, before: &[Step], is_x86: bool
         failed_at,
         exclusive_expected,
     }
+}
+
+/// Whether it does nothing.
+fn is_padding(step: &Step) -> bool {
+    let nothing = What::Other {
+        writes: None,
+        flags: false,
+        loads: false,
+        stores: false,
+    };
+    step.what == nothing
 }
 
 /// Whether an exclusive loop begins with it.
