@@ -24,7 +24,7 @@ const PATHS: usize = 8192;
 /// The line that pays, behind a wrapper.
 const NEAR: usize = 2;
 /// Kinds of those; executions on further ones have no callers.
-const NEAR_PATHS: usize = 2048;
+const NEAR_PATHS: usize = 8192;
 /// Kinds of paths of all threads, each counted for each thread that has it: 32 MB of the file.
 const ALL_PATHS: u32 = 1 << 18;
 

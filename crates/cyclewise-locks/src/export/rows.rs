@@ -78,7 +78,7 @@ const CALLERS: usize = 4;
 /// Levels of callers: the line that pays, and two above it.
 const LEVELS: usize = 3;
 
-/// Who calls the functions of locks, allocators and reference counts that are executed most.
+/// Who calls the functions of the C library, of locks, allocators and reference counts that are executed most.
 pub(super) fn callers(locks: &Locks) -> Listing {
     let all = executed(&locks.profile);
     let mut lines = Vec::new();
@@ -99,7 +99,11 @@ pub(super) fn callers(locks: &Locks) -> Listing {
             line.function.clone()
         }),
     ];
-    rows.listing("Callers of locks, allocators and reference counts", "callers", columns)
+    rows.listing(
+        "Callers of the C library, locks, allocators and reference counts",
+        "callers",
+        columns,
+    )
 }
 
 /// A line of a tree of callers, and the share of its function's or caller's executions.

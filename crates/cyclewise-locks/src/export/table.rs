@@ -125,7 +125,7 @@ fn lines_of_code(locks: &Locks, most: usize, look: Look) -> String {
     )
 }
 
-/// Who calls functions of locks, allocators and reference counts.
+/// Who calls the C library, and functions of locks, allocators and reference counts.
 fn callers(locks: &Locks, look: Look) -> String {
     let mut out = listed(rows::callers(locks), 1, look);
     if !out.is_empty() {

@@ -283,6 +283,8 @@ impl Builder<'_> {
         let bytes = site_bytes(&place, image, address);
         let what = locked(self.arch, &bytes, address);
         let (form, operation, width) = form_of(self.arch, what);
+        let is_alone = self.arch == Arch::Aarch64 && place.code.get(4..8) == Some(&RET);
+        let is_called = self.soname.starts_with("libc.so") || is_alone && frames.is_empty();
         let site = SiteProfile {
             module: module.to_owned(),
             address,
@@ -306,7 +308,7 @@ impl Builder<'_> {
             site,
             callers: place.callers,
             is_of_library,
-            is_alone: self.arch == Arch::Aarch64 && place.code.get(4..8) == Some(&RET),
+            is_called,
         }
     }
 

@@ -15,14 +15,15 @@ pub(super) struct Unfinished {
     pub(super) callers: BTreeMap<Vec<CallerPlace>, u64>,
     /// Whether it lies in a library, or in a function of one that the table knows, whatever is inlined into it.
     pub(super) is_of_library: bool,
-    /// Whether it is all that a function does, as AArch64's outlined atomics are: in a library without names nothing else tells.
-    pub(super) is_alone: bool,
+    /// Whether who pays is its caller whatever it is called: it is the C library's, or all that a function without a name does, as
+    /// AArch64's outlined atomics are.
+    pub(super) is_called: bool,
 }
 
 /// Rows of callers that a profile keeps whole of a site.
 const MOST: usize = 32;
 /// Further ones, of which it keeps no more than the line that pays.
-const MOST_SHORT: usize = 256;
+const MOST_SHORT: usize = 512;
 
 /// What is wanted of files, and what was found.
 #[derive(Default)]
@@ -74,7 +75,7 @@ impl Callers {
     /// The sites with their callers: of those that are some caller's line.
     pub(super) fn complete(&mut self, sites: Vec<Unfinished>) -> Vec<SiteProfile> {
         let complete = |mut of: Unfinished| {
-            if is_called_for(&of.site, of.is_of_library) || of.is_alone && of.site.frames.is_empty() {
+            if of.is_called || is_called_for(&of.site, of.is_of_library) {
                 of.site.callers = self.of_site(of.callers);
             }
             of.site

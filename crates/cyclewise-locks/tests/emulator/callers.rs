@@ -32,18 +32,22 @@ fn callers(process: &Process, symbols: &BTreeMap<String, u64>) -> BTreeMap<Strin
 }
 
 #[test]
-fn a_mutex_of_the_c_library_has_the_line_of_who_locks() {
+fn what_the_c_library_locks_has_the_line_of_who_called_it() {
     let Some((emulator, _folder, program)) = compiled("callers.c", &[]) else {
         return;
     };
     let (_, counts) = count(&emulator, &program, &[]);
     let profile = Profile::new(&counts, &Table::built_in(), &Options::default());
-    let locks = |class| {
+    let locks = |function, class| {
         let groups = record::by_line(&profile).into_iter();
-        let of_class = groups.filter(move |g| g.key.1 == class && g.key.0.function == "guarded");
+        let of_class = groups.filter(move |g| g.key.1 == class && g.key.0.function == function);
         of_class.map(|g| g.executed).sum::<u64>()
     };
-    assert_eq!((locks(Class::LockTaken), locks(Class::LockGivenBack)), (50, 50));
+    // A mutex by its name, and the lock of a stream inside a function that is called otherwise.
+    for (function, executed) in [("guarded", 50), ("reads", 20)] {
+        let both = [Class::LockTaken, Class::LockGivenBack].map(|class| locks(function, class));
+        assert_eq!(both, [executed; 2], "{function}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 // A count that is reached by known calls: from two functions, in a recursion, after longjmp and on another thread.
 #include <pthread.h>
 #include <setjmp.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static long count;
@@ -57,6 +58,13 @@ __attribute__((noinline, noclone)) void guarded(void) {
     }
 }
 
+__attribute__((noinline, noclone)) void reads(FILE *file) {
+    char one[2];
+    for (int i = 0; i < 20; i++)
+        if (!fgets(one, sizeof one, file))
+            exit(1);
+}
+
 int main(void) {
     pthread_t other;
     often();
@@ -66,5 +74,9 @@ int main(void) {
     if (pthread_create(&other, NULL, thread, NULL) || pthread_join(other, NULL))
         return 1;
     guarded();
+    FILE *zeros = fopen("/dev/zero", "r");
+    if (!zeros)
+        return 1;
+    reads(zeros);
     return 0;
 }
