@@ -6,6 +6,7 @@ use cyclewise_bench::machine::lock_event::{Exercise, SampleMeaning};
 use cyclewise_bench::sys::perf_sampling::{Event, Rate, Spec};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 /// Nanoseconds instead of locked instructions, and instead of all.
 pub(super) fn stand_in() -> LockEvent {
@@ -52,22 +53,34 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// A folder with the compiled program; none, with the reason printed, where it cannot be sampled here.
-fn program() -> Option<(tempfile::TempDir, PathBuf)> {
+/// The compiled program; none, with the reason printed, where it cannot be sampled here.
+fn program() -> Option<&'static PathBuf> {
+    static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
+    PROGRAM.get_or_init(compiled).as_ref()
+}
+
+fn compiled() -> Option<PathBuf> {
     if let Err(e) = Event::of_next_program(&stand_in().sampled, 0, true) {
         println!("skipped: perf_event_open of the task clock: {e}");
         return None;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let (source, program) = (folder.path().join("p.c"), folder.path().join("p"));
+    // Where the tests are, so that nothing is left that the next run does not replace.
+    let of_tests = std::env::current_exe().unwrap().with_file_name("sampled-program");
+    std::fs::create_dir_all(&of_tests).unwrap();
+    let program = of_tests.join("p");
+    let folder = tempfile::tempdir_in(&of_tests).unwrap();
+    let (source, made) = (folder.path().join("p.c"), folder.path().join("p"));
     std::fs::write(&source, PROGRAM).unwrap();
     let mut compiler = Command::new("cc");
     compiler
         .args(["-O2", "-pthread", "-fno-inline", "-o"])
-        .arg(&program)
+        .arg(&made)
         .arg(&source);
     match compiler.output() {
-        Ok(done) if done.status.success() => Some((folder, program)),
+        Ok(done) if done.status.success() => {
+            std::fs::rename(made, &program).unwrap();
+            Some(program)
+        }
         Ok(done) => panic!("{}", String::from_utf8_lossy(&done.stderr)),
         Err(e) => {
             println!("skipped: no C compiler `cc`: {e}");
@@ -77,8 +90,7 @@ fn program() -> Option<(tempfile::TempDir, PathBuf)> {
 }
 
 fn sampled(what: &str) -> Option<Sampled> {
-    let (_folder, program) = program()?;
-    let mut command = Command::new(program);
+    let mut command = Command::new(program()?);
     command.arg(what).stdout(std::process::Stdio::null());
     Some(run_with(&Sysfs::machine(), &mut command, &[stand_in()]).unwrap())
 }
@@ -193,9 +205,10 @@ fn a_program_that_a_signal_ends_has_its_counts_and_status() {
 
 #[test]
 fn output_is_left_alone() {
-    let Some((folder, program)) = program() else { return };
+    let Some(program) = program() else { return };
+    let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    let mut command = Command::new(&program);
+    let mut command = Command::new(program);
     command.arg("a word").stdout(std::fs::File::create(&out).unwrap());
     run_with(&Sysfs::machine(), &mut command, &[stand_in()]).unwrap();
     assert_eq!(std::fs::read_to_string(&out).unwrap(), "a word\n");
@@ -242,5 +255,18 @@ fn the_cost_is_measured_and_bounds_the_overhead() {
     assert!(run.overhead.samples > 0, "{:?}", run.overhead);
     is_about(run.overhead.program_ns, 0.3);
     println!("{:?}: {:.3} %", run.overhead, 100.0 * run.overhead.share());
-    assert!(run.overhead.share() < 0.1, "{:?}", run.overhead);
+    // Reading takes what the machine's load makes of it; how many samples there are, the cost bounds.
+    let overhead::Overhead {
+        samples,
+        sample_ns,
+        measured,
+        program_ns,
+        ..
+    } = run.overhead;
+    let a_second = overhead::Cost { sample_ns, measured }.most_per_second() as f64;
+    assert!(
+        samples as f64 <= 2.0 * a_second * program_ns as f64 * 1e-9 + 5.0,
+        "{:?}",
+        run.overhead
+    );
 }
