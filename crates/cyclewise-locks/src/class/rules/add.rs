@@ -85,12 +85,17 @@ pub(super) fn count_down(scene: &Scene<'_>, facts: &Facts) -> Answer {
     }
 }
 
-/// Whether one is taken away, and all that is asked is whether that was the last one; nobody waits.
+/// Whether one is taken away, and all that is asked is whether that was the last one; where it was not, nobody waits.
 fn asks_for_last(facts: &Facts, amount: Amount) -> bool {
     let tests = facts.value_tests();
     let is_last = |t: &&Test| {
         let is_zero = matches!(t.tested, Tested::New) || matches!(t.tested, Tested::Number(k, n) if n - k == 1);
-        is_zero && matches!(t.cond, Cond::Equal | Cond::NotEqual) && !has_slow_path(t)
+        let (last, others) = match t.cond {
+            Cond::Equal => (&t.taken, &t.fall),
+            Cond::NotEqual => (&t.fall, &t.taken),
+            _ => return false,
+        };
+        is_zero && others.beside(last).is_empty()
     };
     amount == Amount::Number(-1) && !tests.is_empty() && tests.iter().all(is_last)
 }
