@@ -5,12 +5,13 @@ use crate::common::harness::{Check, checks};
 use cyclewise::rcu::{self, Rcu};
 use std::panic::catch_unwind;
 use std::sync::Mutex;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::thread;
 
 pub(crate) const CHECKS: &[Check] = checks![
     closures_run_in_order,
+    one_thread_runs_closures_at_a_time,
     a_panic_ends_with_its_closure,
     closures_may_defer_and_synchronize,
     the_end_of_a_section_helps,
@@ -33,6 +34,24 @@ fn closures_run_in_order() {
     }
     rcu::barrier();
     assert!(ORDER.lock().unwrap().iter().copied().eq(0..1000));
+}
+
+fn one_thread_runs_closures_at_a_time() {
+    static INSIDE: AtomicBool = AtomicBool::new(false);
+    static WRONG: AtomicU64 = AtomicU64::new(0);
+    let closure = || {
+        count();
+        WRONG.fetch_add(u64::from(INSIDE.swap(true, SeqCst)), SeqCst);
+        (0..100).for_each(|_| std::hint::spin_loop());
+        INSIDE.store(false, SeqCst);
+    };
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(move || (0..2000).for_each(|_| rcu::defer(closure)));
+        }
+    });
+    rcu::barrier();
+    assert_eq!((WRONG.load(SeqCst), RAN.load(SeqCst)), (0, 8000));
 }
 
 fn a_panic_ends_with_its_closure() {

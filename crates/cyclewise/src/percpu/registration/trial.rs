@@ -255,6 +255,12 @@ mod tests {
         assert_eq!(wrong.into_inner(), 0);
     }
 
+    #[test]
+    fn a_turn_that_is_not_taken_ends_no_other() {
+        let turn = core::iter::repeat_with(Turn::take).flatten().next();
+        assert!(turn.is_some() && Turn::take().is_none() && Turn::take().is_none());
+    }
+
     /// A shim that registers and never restarts: an area with an id in it, which the kernel does not know.
     #[test]
     fn a_shim_that_restarts_nothing_is_caught() {
