@@ -104,14 +104,15 @@ pub fn verdict(v: Verdict) -> Cell {
     }
 }
 
-/// Texts of more letters are sentences, and get a wide column.
-const SENTENCE: usize = 40;
-
 impl Cell {
-    /// Whether a column of it has to be wide.
-    pub fn is_long(&self) -> bool {
-        let is_sentence = |text: &String| text.chars().count() > SENTENCE;
-        self.class != "number" && (is_sentence(&self.text) || is_sentence(&self.detail))
+    /// The class of a sentence, or of several, whose column has to be wide.
+    pub fn length(&self) -> &'static str {
+        match self.text.chars().count().max(self.detail.chars().count()) {
+            _ if self.class == "number" => "",
+            0..=40 => "",
+            41..=160 => " long",
+            _ => " longer",
+        }
     }
 
     /// The text in the pieces between which a line may end. A number is one.
@@ -134,5 +135,19 @@ impl Cell {
     pub fn with_detail(mut self, detail: impl Into<String>) -> Self {
         self.detail = detail.into();
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longer_a_text_the_wider_its_column() {
+        let length = |n| words("x".repeat(n)).length();
+        assert_eq!([40, 41, 161].map(length), ["", " long", " longer"]);
+        assert_eq!(words("").with_detail("x".repeat(41)).length(), " long");
+        // A number stays on its line in any case.
+        assert_eq!(number("1".repeat(41)).length(), "");
     }
 }
