@@ -38,20 +38,8 @@ pub(super) static DEFINITION: Definition = Definition {
 
 /// Ratios between kernels on machines of many CPUs; context, and not our variants.
 static PUBLISHED: &[Published] = &[
-    Published {
-        variant: None,
-        what: "retries for one cmpxchg to succeed, 28 threads on one file, unbounded lockref loop",
-        figure: 25.0,
-        unit: "retries",
-        machine: "ThunderX2",
-    },
-    Published {
-        variant: None,
-        what: "open-close with lockref disabled (queued spinlock) against the unbounded loop",
-        figure: 2.0,
-        unit: "times the rate",
-        machine: "ThunderX2",
-    },
+    super::open_read_close::UNBOUNDED,
+    super::open_read_close::WITHOUT_LOCKREF,
     Published {
         variant: None,
         what: "open3 of will-it-scale without cpu_relax in the loop (f5fe24ef17b5)",

@@ -47,22 +47,25 @@ pub(super) static DEFINITION: Definition = Definition {
     setup,
 };
 
+pub(super) const UNBOUNDED: Published = Published {
+    variant: None,
+    what: "retries for one cmpxchg to succeed, 28 threads on one file, unbounded lockref loop",
+    figure: 25.0,
+    unit: "retries",
+    machine: "ThunderX2",
+};
+pub(super) const WITHOUT_LOCKREF: Published = Published {
+    variant: None,
+    what: "open-close with lockref disabled (queued spinlock) against the unbounded loop",
+    figure: 2.0,
+    unit: "times the rate",
+    machine: "ThunderX2",
+};
+
 /// Published in the thread on lockref: ratios between kernels that we do not have. Context, not our variants.
 static PUBLISHED: &[Published] = &[
-    Published {
-        variant: None,
-        what: "retries for one cmpxchg to succeed, 28 threads on one file, unbounded lockref loop",
-        figure: 25.0,
-        unit: "retries",
-        machine: "ThunderX2",
-    },
-    Published {
-        variant: None,
-        what: "open-close with lockref disabled (queued spinlock) against the unbounded loop",
-        figure: 2.0,
-        unit: "times the rate",
-        machine: "ThunderX2",
-    },
+    UNBOUNDED,
+    WITHOUT_LOCKREF,
     Published {
         variant: None,
         what: "open-close with at most 100 retries against the unbounded loop, lower end",
