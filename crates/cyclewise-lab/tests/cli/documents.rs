@@ -1,4 +1,4 @@
-//! Documents are whole or not there: compressed names, a full disk, and a limit of file sizes.
+//! Documents are whole or not there: compressed names, and a limit of file sizes.
 
 use super::*;
 
@@ -78,37 +78,6 @@ fn a_name_that_run_took_is_given_back_where_nothing_can_be_written() {
         "the table is printed all the same"
     );
     assert_eq!(files(&folder), [""; 0]);
-}
-
-#[test]
-fn on_a_full_disk_the_old_document_stays() {
-    super::common::simulator();
-    let folder = Folder::new();
-    let program = env!("CARGO_BIN_EXE_cyclewise");
-    let disk = folder.name("disk");
-    std::fs::create_dir(&disk).unwrap();
-    let script = format!(
-        "mount -t tmpfs -o size=8k none '{disk}' || exit 77\n\
-         echo old > '{disk}/r.json'\n\
-         '{program}' simulate cas-loop --machine thunderx2 --threads 1..64 --json '{disk}/r.json'\n\
-         echo \"status $?\"; cat '{disk}/r.json'; ls -A '{disk}'"
-    );
-    let shell = Command::new("unshare")
-        .args(["--user", "--map-root-user", "--mount", "sh", "-c", &script])
-        .output();
-    let Ok(output) = shell else {
-        return println!("skipped: there is no unshare(1)");
-    };
-    let (out, said) = (stdout(&output), stderr(&output));
-    if !out.contains("status") {
-        return println!("skipped: no file system can be mounted here: {said}");
-    }
-    assert!(out.ends_with("status 3\nold\nr.json\n"), "{out}{said}");
-    let line = said.lines().find(|l| l.starts_with("cyclewise:")).unwrap();
-    assert!(
-        line.contains("free space there") && line.ends_with("unchanged"),
-        "{line}"
-    );
 }
 
 #[test]

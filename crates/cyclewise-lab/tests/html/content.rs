@@ -314,9 +314,3 @@ fn one_outlier_does_not_hide_the_others() {
         spread(&with(6.5))
     );
 }
-
-#[test]
-fn the_same_record_gives_the_same_page() {
-    let r = [fixtures::record(5, 60)];
-    assert_eq!(page(&r), page(&r));
-}
