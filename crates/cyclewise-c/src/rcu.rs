@@ -16,7 +16,7 @@ use cyclewise::rcu;
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub extern "C" fn cw_rcu_read_lock() {
-    let _errno = errno::keep();
+    // A section keeps errno itself, where it does more than store.
     core::mem::forget(rcu::read());
 }
 
@@ -27,7 +27,6 @@ pub extern "C" fn cw_rcu_read_lock() {
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_rcu_read_unlock() {
-    let _errno = errno::keep();
     // SAFETY: the guard was forgotten in `cw_rcu_read_lock`; guaranteed by the caller.
     unsafe { rcu::force_end() };
 }

@@ -144,6 +144,15 @@ static void read_and_wait(void)
         KEEPS(cw_rcu_synchronize());
         KEEPS(cw_rcu_defer(release, NULL));
     }
+    /* The end of a section has to help with the closures of the one before. */
+    for (int n = 0; n < 4; n++) {
+        KEEPS(cw_rcu_read_lock());
+        for (int m = 0; m < 100; m++) {
+            KEEPS(cw_rcu_defer(release, NULL));
+        }
+        KEEPS(cw_rcu_read_unlock());
+        KEEPS(cw_rcu_synchronize());
+    }
     KEEPS(cw_rcu_barrier());
     KEEPS((void)!cw_rcu_pending());
 }

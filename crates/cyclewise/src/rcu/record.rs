@@ -16,7 +16,7 @@ use super::global::{PERIOD, global_queue, light};
 use super::protocol::{COUNT, FENCED, HELP, IDLE, IDLE_FENCED, NOBODY, ORPHAN, Reader};
 use crate::fence;
 use crate::primitive::unpatched::AtomicU64;
-use crate::sys::{fork_generation, thread};
+use crate::sys::{errno, fork_generation, thread};
 use core::cell::Cell;
 use core::sync::atomic::AtomicPtr;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
@@ -86,7 +86,7 @@ pub(super) fn current() -> &'static Record {
 
 /// The calling thread's record. Its first call registers the thread.
 pub(super) fn registered() -> &'static Record {
-    CURRENT.get().unwrap_or_else(register)
+    CURRENT.get().unwrap_or_else(|| errno::preserve(register))
 }
 
 #[cold]
@@ -186,7 +186,7 @@ impl Record {
         // Release: as in `Reader::leave`.
         self.reader.word.store(idle, Release);
         if nest & HELP != 0 {
-            global_queue().help();
+            errno::preserve(|| global_queue().help());
         }
     }
 
