@@ -30,7 +30,7 @@ const FORCED: &[(&str, &str)] = &[
     ),
     ("rand_core", "the older rand"),
     ("rand_xoshiro", "the older rand"),
-    ("syn", "criterion, by way of zerocopy's derive, has not moved to 3 yet"),
+    ("syn", "cbindgen, in tests, has not moved to 3 yet"),
     ("toml", "cbindgen, in tests, has not moved to 1 yet"),
     ("toml_datetime", "the older toml"),
     ("winnow", "the older toml"),
