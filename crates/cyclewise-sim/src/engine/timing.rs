@@ -46,8 +46,6 @@ pub(crate) struct Timing {
     pub(crate) far: Option<Picos>,
     /// Whether only posted additions are far.
     pub(crate) only_posted: bool,
-    /// The same time for an exchange that fails.
-    pub(crate) compare: Picos,
     /// The time that a read line takes to become shared.
     pub(crate) downgrade: Picos,
     /// Whether a thread goes on while its stores wait.
@@ -103,14 +101,6 @@ impl Timing {
             far: match machine.line.rmw {
                 Rmw::Near => None,
                 Rmw::Far { cycles: far, .. } => Some(cycles(far)),
-            },
-            compare: match machine.line.rmw {
-                Rmw::Near => 0,
-                Rmw::Far {
-                    cycles: far,
-                    compare_cycles,
-                    ..
-                } => cycles(compare_cycles.unwrap_or(far)),
             },
             only_posted: matches!(machine.line.rmw, Rmw::Far { only_posted: true, .. }),
             downgrade: cycles(machine.mechanism.downgrade_cycles),

@@ -154,7 +154,6 @@ impl Model {
             duration = duration.max(transfer(farthest) + share * Picos::from(others - 1));
         }
         match timing.far {
-            Some(_) if request.kind.is_far() && only_reads => duration + timing.compare,
             Some(far) if request.kind.is_far() => duration + far,
             _ => duration.max(geometry.through_home(request.core, line.home, timing)),
         }
@@ -174,7 +173,6 @@ impl Model {
         let traveled = self.now.saturating_sub(request.since);
         // The home's own work is not a way.
         let work = match self.timing.far {
-            Some(_) if self.fails_at_home(number, request) => self.timing.compare,
             Some(far) if request.kind.is_far() => far,
             _ => 0,
         };

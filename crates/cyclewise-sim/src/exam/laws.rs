@@ -93,7 +93,6 @@ impl Laws {
         if self.far_share > 0.0 && machine.line.ll_hold.is_some() {
             machine.line.rmw = Rmw::Far {
                 cycles: share(self.far_share),
-                compare_cycles: None,
                 only_posted: true,
             };
             machine.mechanism.posted_rmws = POSTED;

@@ -144,7 +144,6 @@ fn places(base: &Machine, rows: &[MeasuredRow]) -> Vec<Rmw> {
     if let Some(ns) = quickest.filter(|_| base.line.ll_hold.is_some()) {
         places.push(Rmw::Far {
             cycles: crate::exam::whole(ns * base.ghz),
-            compare_cycles: None,
             only_posted: false,
         });
     }

@@ -209,7 +209,6 @@ fn far_atomics_are_told() {
     arm.line.ll_hold = Some(Hold::Fixed { cycles: 64 });
     arm.line.rmw = Rmw::Far {
         cycles: 24,
-        compare_cycles: None,
         only_posted: false,
     };
     let rows = rows_of(&arm, &[ADD, Workload::CasLoop, Workload::LlSc]);

@@ -137,9 +137,6 @@ pub enum Rmw {
     Far {
         /// The home's time for one, in cycles.
         cycles: u32,
-        /// The home's time for an exchange that fails: it only reads, and leaves copies where they are. Default: `cycles`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        compare_cycles: Option<u32>,
         /// Only additions that their thread posts are far; every other read-modify-write is near. A core may treat types of atomics
         /// differently.
         #[serde(default)]

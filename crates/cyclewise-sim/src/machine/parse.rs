@@ -82,7 +82,7 @@ const FORMS: &[(&str, &str)] = &[
     ("ll_hold", HOLD),
     (
         "rmw",
-        r#""near", { far = { cycles = N } } or { far = { cycles = N, compare_cycles = N, only_posted = true } }"#,
+        r#""near", { far = { cycles = N } } or { far = { cycles = N, only_posted = true } }"#,
     ),
     ("home", r#""anywhere", { socket = N } or "interleaved""#),
     ("relax", r#""none", "pause" or { exponential = { max = N } }"#),

@@ -164,18 +164,12 @@ fn line(machine: &Machine) -> Check {
     if let Some(ll_hold) = line.ll_hold {
         hold("line.ll_hold", ll_hold)?;
     }
-    if let Rmw::Far {
-        cycles: n,
-        compare_cycles,
-        only_posted,
-    } = line.rmw
-    {
+    if let Rmw::Far { cycles: n, only_posted } = line.rmw {
         if only_posted && machine.mechanism.posted_rmws == 0 {
             let what = "executes only posted additions far, but no addition is posted";
             return violation("line.rmw", what, "write mechanism.posted_rmws, or \"near\"");
         }
         cycles("line.rmw", "cycles", n, 1)?;
-        cycles("line.rmw", "compare_cycles", compare_cycles.unwrap_or(n), 1)?;
     }
     if let Home::Socket(socket) = line.home
         && socket >= machine.topology.sockets

@@ -40,7 +40,6 @@ fn far_atomics_do_not_move_the_line() {
     let mut machine = Machine::plain(topology(1, 64, 1));
     machine.line.rmw = Rmw::Far {
         cycles: 30,
-        compare_cycles: None,
         only_posted: false,
     };
     let far = on(&machine, Workload::FetchAdd, 64);

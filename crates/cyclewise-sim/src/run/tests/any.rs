@@ -36,13 +36,7 @@ fn any_access() -> impl Strategy<Value = FirstAccess> {
 }
 
 fn any_far() -> impl Strategy<Value = Rmw> {
-    (1..50_u32, proptest::option::of(1..9_u32), any::<bool>()).prop_map(|(cycles, compare_cycles, only_posted)| {
-        Rmw::Far {
-            cycles,
-            compare_cycles,
-            only_posted,
-        }
-    })
+    (1..50_u32, any::<bool>()).prop_map(|(cycles, only_posted)| Rmw::Far { cycles, only_posted })
 }
 
 /// Each mechanism is off in about half of the machines.

@@ -119,7 +119,6 @@ fn a_thread_that_a_posted_addition_lets_go_on_goes_on_once() {
     });
     machine.line.rmw = crate::machine::Rmw::Far {
         cycles: 1,
-        compare_cycles: None,
         only_posted: false,
     };
     machine.cost = crate::machine::Cost {
