@@ -64,6 +64,11 @@ thread_local! {
     static SECTIONS: Cell<u32> = const { Cell::new(0) };
 }
 
+/// Whether the calling thread is in a section of some domain.
+pub(super) fn is_inside_any() -> bool {
+    SECTIONS.get() > 0
+}
+
 /// A section of a [`Domain`]: while it lives, nothing that is loaded under it is freed. It may sleep.
 #[derive(Debug)]
 #[must_use = "the section ends when this is dropped"]
@@ -217,7 +222,7 @@ impl Periods for &Domain {
 
     /// Or in a global one, whose end a section of this domain may be waiting for.
     fn is_inside(&self) -> bool {
-        SECTIONS.get() > 0 || record::current().reader.is_inside()
+        is_inside_any() || record::current().reader.is_inside()
     }
 }
 

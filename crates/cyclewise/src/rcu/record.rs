@@ -2,7 +2,7 @@
 //!
 //! # States
 //! The owner of a record: 0, free; otherwise a thread's id, and above it the generation of the thread's process. [`LATE`]: no destructor will
-//! tell of that thread's end, because it registered after its thread-local destructors had run.
+//! tell of that thread's end, because it registered after its thread-local destructors had run, or still had a section of a domain then.
 //!
 //! # Invariants
 //! 1. A record stays in the list for ever, so that writers can look at it without asking whether its thread lives.
@@ -11,6 +11,7 @@
 //! 3. A thread's own record is changed by that thread alone; and in a child of fork, where the thread is missing, by the one that forked.
 //! 4. A thread has one record at a time: sections that its thread-local variables keep open stay in theirs.
 
+use super::domain;
 use super::fork;
 use super::global::{PERIOD, global_queue, light};
 use super::protocol::{COUNT, FENCED, HELP, IDLE, IDLE_FENCED, NOBODY, ORPHAN, Reader};
@@ -178,8 +179,8 @@ impl Record {
         if nest & COUNT > 0 {
             return self.reader.nest.store(nest - 1, Relaxed);
         }
-        if nest & ORPHAN != 0 {
-            return self.give_back();
+        if nest & ORPHAN != 0 && self.give_back() {
+            return;
         }
         self.reader.nest.store(0, Relaxed);
         let idle = if nest & FENCED == 0 { IDLE } else { IDLE_FENCED };
@@ -204,10 +205,16 @@ impl Record {
         }
     }
 
-    fn give_back(&self) {
+    /// False where the thread keeps it: a child that it forks knows the thread's sections of domains by this record's serial.
+    fn give_back(&self) -> bool {
+        if domain::is_inside_any() {
+            self.owner.store(self.owner.load(Relaxed) | LATE, Relaxed);
+            return false;
+        }
         // First: a handler must not find a record that may be another thread's.
         CURRENT.set(None);
         self.free();
+        true
     }
 
     fn free(&self) {

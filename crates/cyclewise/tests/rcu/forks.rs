@@ -2,11 +2,14 @@
 
 use crate::common::child::{fork, in_child, wait_for};
 use crate::common::harness::{Check, checks};
-use cyclewise::rcu::{self, Domain, Rcu};
+use cyclewise::rcu::{self, Domain, DomainGuard, Rcu};
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64};
+use std::sync::mpsc::channel;
 use std::thread;
+use std::time::Duration;
 
 pub(crate) const CHECKS: &[Check] = checks![
     a_child_does_not_wait_for_the_parents_readers,
@@ -19,6 +22,7 @@ pub(crate) const CHECKS: &[Check] = checks![
     a_child_counts_what_waits_there,
     a_child_that_has_not_settled_keeps_new_sections,
     a_child_that_has_not_settled_keeps_its_first_threads_section,
+    a_child_of_a_destructor_keeps_its_section,
 ];
 
 /// Runs `body` while another thread is in sections of both kinds.
@@ -57,12 +61,12 @@ fn a_child_has_the_section_that_it_was_forked_in() {
     let guard = rcu::read();
     let found = value.load(&guard);
     in_child(|| {
-        let (done, ended) = std::sync::mpsc::channel();
+        let (done, ended) = channel();
         thread::spawn(move || {
             rcu::synchronize();
             done.send(()).unwrap();
         });
-        assert!(ended.recv_timeout(std::time::Duration::from_millis(50)).is_err());
+        assert!(ended.recv_timeout(Duration::from_millis(50)).is_err());
         assert_eq!(found.load(SeqCst), 5);
     })
     .unwrap();
@@ -236,7 +240,7 @@ fn a_child_that_has_not_settled_keeps_new_sections() {
             scope.spawn(|| {
                 let guard = read();
                 inside.store(true, SeqCst);
-                thread::sleep(std::time::Duration::from_millis(50));
+                thread::sleep(Duration::from_millis(50));
                 over.store(true, SeqCst);
                 drop(guard);
             });
@@ -264,11 +268,46 @@ fn a_child_that_has_not_settled_keeps_its_first_threads_section() {
         in_bare_child(|| {
             thread::scope(|scope| {
                 let writer = scope.spawn(|| domain.synchronize());
-                thread::sleep(std::time::Duration::from_millis(50));
+                thread::sleep(Duration::from_millis(50));
                 assert!(!writer.is_finished(), "the section is open");
                 drop(guard);
                 domain.synchronize();
             });
         });
     });
+}
+
+/// A destructor forks whose thread-local variable still has a section, before and after the library's own destructor.
+fn a_child_of_a_destructor_keeps_its_section() {
+    static DOMAIN: Domain = Domain::new();
+    struct Kept(Cell<Option<DomainGuard<'static>>>);
+    impl Drop for Kept {
+        fn drop(&mut self) {
+            in_child(|| {
+                let (done, ended) = channel();
+                thread::spawn(move || {
+                    DOMAIN.synchronize();
+                    done.send(()).unwrap();
+                });
+                assert!(ended.recv_timeout(Duration::from_millis(50)).is_err());
+                drop(self.0.take());
+                ended.recv().unwrap();
+            })
+            .unwrap();
+        }
+    }
+    thread_local! {
+        static KEPT: Kept = const { Kept(Cell::new(None)) };
+    }
+    for registers_first in [false, true] {
+        thread::spawn(move || {
+            if registers_first {
+                rcu::register();
+            }
+            KEPT.with(|kept| kept.0.set(Some(DOMAIN.read())));
+        })
+        .join()
+        .unwrap();
+    }
+    DOMAIN.synchronize();
 }
