@@ -130,9 +130,9 @@ mod tests {
     fn two_versions_of_one_and_a_reason_that_is_needed_no_more_are_caught() {
         let (forced, _) = super::FORCED[0];
         for (name, versions, caught) in [
-            ("rand", &["0.9.1", "0.10.0"][..], true),
-            ("rand", &["0.10.0"], false),
-            ("rand", &["0.10.0", "0.10.0"], false),
+            ("not-forced", &["0.9.1", "0.10.0"][..], true),
+            ("not-forced", &["0.10.0"], false),
+            ("not-forced", &["0.10.0", "0.10.0"], false),
             (forced, &["1.0.0", "2.0.0"], false),
             (forced, &["2.0.0"], true),
         ] {
