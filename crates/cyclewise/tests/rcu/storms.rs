@@ -77,7 +77,7 @@ fn value() -> &'static Rcu<Value> {
 }
 
 fn time() -> Duration {
-    Duration::from_millis(rounds("CYCLEWISE_RCU_MS", 300, 4_000))
+    Duration::from_millis(rounds("CYCLEWISE_RCU_MS", 300, 2_000))
 }
 
 /// How many readings of three threads found poison, while one writes; ends at the first. Readings nest at times.
