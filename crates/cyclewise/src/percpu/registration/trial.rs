@@ -4,7 +4,7 @@
 //! of a CPU would lose updates without a word.
 //!
 //! The trial: a timer's signal interrupts a sequence that does nothing but wait for its handler. A sequence that was not started again
-//! afterwards is not restarted ever. It takes about 50 µs, and half a millisecond where the signal does not come; then nothing
+//! afterwards is not restarted ever. It takes about 0.1 ms, and half a millisecond where the signal does not come; then nothing
 //! is known, and sequences are used as before.
 //!
 //! # What it does not see
@@ -16,7 +16,7 @@
 //! |---|---|
 //! | the C library, also with the longer areas of 6.3 and of V2 | its area, after the trial |
 //! | nobody: glibc before 2.35, musl, `glibc.pthread.rseq=0` | areas of our own, after the trial |
-//! | another library, as tcmalloc's static area | portable slots, on the threads that it has registered: [`Reason::Foreign`](super::Reason::Foreign) |
+//! | another library, as tcmalloc's static area | portable slots, on the threads that it has registered, and on all if the first user is one: [`Reason::Foreign`](super::Reason::Foreign) |
 //! | a process restored by CRIU | as before: CRIU registers each area again, on a kernel that has been tried or is as it was |
 //!
 //! # The handler
