@@ -85,26 +85,19 @@ fn pair<T: Clone + Deref + 'static>(value: &'static T) -> impl Fn() + Copy + 'st
     }
 }
 
-/// Adds one row, and perhaps its twin with LOCK elided.
-macro_rules! row {
-    ($rows:ident, $around:ident, $name:literal, $what:literal, $loop_row:expr, $operation:expr) => {
+/// Adds rows, each with its name, what it is, the row that repeats it back to back, and its operation.
+macro_rules! rows {
+    ($rows:ident, $around:ident: $($name:literal $($elided:ident)?, $what:literal, $loop_row:expr, $operation:expr;)*) => {{ $(
         $rows.push(Operation {
             name: $name,
             what: $what,
             loop_row: $loop_row,
-            elided: false,
+            elided: rows!($($elided)?),
             loops: $around.around($operation),
-        })
-    };
-    ($rows:ident, $around:ident, elided $name:literal, $what:literal, $loop_row:expr, $operation:expr) => {
-        $rows.push(Operation {
-            name: $name,
-            what: $what,
-            loop_row: $loop_row,
-            elided: true,
-            loops: $around.around($operation),
-        })
-    };
+        });
+    )* }};
+    () => { false };
+    (elided) => { true };
 }
 
 /// Every operation that this machine has, in the order of the table.
@@ -116,33 +109,16 @@ pub(crate) fn all(around: &Surroundings) -> (Vec<Operation>, Vec<Skipped>) {
     flags(around, &mut rows);
     times(around, &mut rows, &mut skipped);
     let per_cpu = placed(PerCpu::<u64>::new());
-    row!(
-        rows,
-        around,
-        "percpu-add",
-        "an addition to the current CPU's word",
-        Some(["percpu", "rseq-add"]),
-        move || per_cpu.add(1)
-    );
-    row!(
-        rows,
-        around,
-        "soft-mask",
-        "the soft mask held and released",
-        Some(["popf", "soft-mask"]),
-        || drop(mask::hold())
-    );
+    rows! { rows, around:
+        "percpu-add", "an addition to the current CPU's word", Some(["percpu", "rseq-add"]), move || per_cpu.add(1);
+        "soft-mask", "the soft mask held and released", Some(["popf", "soft-mask"]), || drop(mask::hold());
+    }
     let lock = placed(SpinLock::new(()));
     let section = move || drop(lock.lock());
-    row!(
-        rows,
-        around,
-        "spinlock",
-        "a free spinlock taken and given back",
-        Some(["spinlock", "cyclewise"]),
-        section
-    );
-    row!(rows, around, elided "spinlock-elided", "the same with LOCK elided", Some(["spinlock", "cyclewise-elided"]), section);
+    rows! { rows, around:
+        "spinlock", "a free spinlock taken and given back", Some(["spinlock", "cyclewise"]), section;
+        "spinlock-elided" elided, "the same with LOCK elided", Some(["spinlock", "cyclewise-elided"]), section;
+    }
     (rows, skipped)
 }
 
@@ -151,75 +127,22 @@ fn read_modify_writes(around: &Surroundings, rows: &mut Vec<Operation>) {
     let word = Word::new(7);
     let atomic = placed(AtomicU64::new(0));
     let seven = placed(AtomicU64::new(7));
-    row!(
-        rows,
-        around,
-        "plain-inc64",
-        "INC of a word",
-        Some(["lock-prefix", "plain-inc64"]),
-        move || asm::inc(word)
-    );
-    row!(rows, around, elided "inc-elided", "the library's, with LOCK elided", Some(["atomics", "inc-elided"]), move || {
-        atomic.inc(Relaxed);
-    });
-    row!(
-        rows,
-        around,
-        "lock-inc64",
-        "LOCK INC of a word",
-        Some(["lock-prefix", "lock-inc64"]),
-        move || asm::lock_inc(word)
-    );
-    row!(
-        rows,
-        around,
-        "plain-xadd",
-        "XADD of 1",
-        Some(["atomics", "plain-xadd"]),
-        move || asm::xadd(word)
-    );
-    row!(rows, around, elided "xadd-elided", "the library's, with LOCK elided", Some(["atomics", "fetch-add-elided"]), move || {
-        let _ = atomic.fetch_add(1, Relaxed);
-    });
-    row!(
-        rows,
-        around,
-        "lock-xadd64",
-        "LOCK XADD of 1",
-        Some(["lock-prefix", "lock-xadd64"]),
-        move || asm::lock_xadd(word)
-    );
+    rows! { rows, around:
+        "plain-inc64", "INC of a word", Some(["lock-prefix", "plain-inc64"]), move || asm::inc(word);
+        "inc-elided" elided, "the library's, with LOCK elided", Some(["atomics", "inc-elided"]), move || { atomic.inc(Relaxed); };
+        "lock-inc64", "LOCK INC of a word", Some(["lock-prefix", "lock-inc64"]), move || asm::lock_inc(word);
+        "plain-xadd", "XADD of 1", Some(["atomics", "plain-xadd"]), move || asm::xadd(word);
+        "xadd-elided" elided, "the library's, with LOCK elided", Some(["atomics", "fetch-add-elided"]), move || { let _ = atomic.fetch_add(1, Relaxed); };
+        "lock-xadd64", "LOCK XADD of 1", Some(["lock-prefix", "lock-xadd64"]), move || asm::lock_xadd(word);
+    }
     let word = Word::new(7);
-    row!(
-        rows,
-        around,
-        "plain-cmpxchg",
-        "CMPXCHG that succeeds",
-        Some(["atomics", "plain-cmpxchg"]),
-        move || asm::cmpxchg(word)
-    );
-    row!(rows, around, elided "cmpxchg-elided", "the library's, with LOCK elided", Some(["atomics", "cmpxchg-elided"]), move || {
-        let _ = seven.compare_exchange(7, 7, Relaxed, Relaxed);
-    });
-    row!(
-        rows,
-        around,
-        "lock-cmpxchg64",
-        "LOCK CMPXCHG that succeeds",
-        Some(["lock-prefix", "lock-cmpxchg64"]),
-        move || {
-            asm::lock_cmpxchg(word);
-        }
-    );
+    rows! { rows, around:
+        "plain-cmpxchg", "CMPXCHG that succeeds", Some(["atomics", "plain-cmpxchg"]), move || asm::cmpxchg(word);
+        "cmpxchg-elided" elided, "the library's, with LOCK elided", Some(["atomics", "cmpxchg-elided"]), move || { let _ = seven.compare_exchange(7, 7, Relaxed, Relaxed); };
+        "lock-cmpxchg64", "LOCK CMPXCHG that succeeds", Some(["lock-prefix", "lock-cmpxchg64"]), move || { asm::lock_cmpxchg(word); };
+    }
     let word = Word::new(7);
-    row!(
-        rows,
-        around,
-        "lock-inc-dec",
-        "LOCK INC and LOCK DEC of a word",
-        None,
-        move || asm::lock_inc_dec(word)
-    );
+    rows! { rows, around: "lock-inc-dec", "LOCK INC and LOCK DEC of a word", None, move || asm::lock_inc_dec(word); }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -227,74 +150,19 @@ fn read_modify_writes(around: &Surroundings, rows: &mut Vec<Operation>) {
     let word = Word::new(7);
     let atomic = placed(AtomicU64::new(0));
     let seven = placed(AtomicU64::new(7));
-    row!(
-        rows,
-        around,
-        "plain-inc64",
-        "load, add and store of a word",
-        None,
-        move || asm::inc(word)
-    );
-    row!(
-        rows,
-        around,
-        "atomic-inc",
-        "an atomic addition of 1",
-        Some(["atomics", "inc-locked"]),
-        move || {
-            atomic.inc(Relaxed);
-        }
-    );
-    row!(
-        rows,
-        around,
-        "atomic-fetch-add",
-        "the same with its result",
-        Some(["atomics", "fetch-add-locked"]),
-        move || {
-            let _ = atomic.fetch_add(1, Relaxed);
-        }
-    );
-    row!(
-        rows,
-        around,
-        "atomic-cmpxchg",
-        "a compare-and-exchange that succeeds",
-        Some(["atomics", "cmpxchg-locked"]),
-        move || {
-            let _ = seven.compare_exchange(7, 7, Relaxed, Relaxed);
-        }
-    );
+    rows! { rows, around:
+        "plain-inc64", "load, add and store of a word", None, move || asm::inc(word);
+        "atomic-inc", "an atomic addition of 1", Some(["atomics", "inc-locked"]), move || { atomic.inc(Relaxed); };
+        "atomic-fetch-add", "the same with its result", Some(["atomics", "fetch-add-locked"]), move || { let _ = atomic.fetch_add(1, Relaxed); };
+        "atomic-cmpxchg", "a compare-and-exchange that succeeds", Some(["atomics", "cmpxchg-locked"]), move || { let _ = seven.compare_exchange(7, 7, Relaxed, Relaxed); };
+    }
 }
 
 /// Reference counts.
 fn references(around: &Surroundings, rows: &mut Vec<Operation>) {
-    row!(
-        rows,
-        around,
-        "rc",
-        "clone and drop of an Rc",
-        Some(["arc", "rc"]),
-        pair(away(|| Rc::new(1u64)))
-    );
-    row!(
-        rows,
-        around,
-        "std-arc",
-        "clone and drop of std's Arc",
-        Some(["arc", "std-arc"]),
-        pair(away(|| std::sync::Arc::new(1u64)))
-    );
+    let rc = pair(away(|| Rc::new(1u64)));
+    let std_arc = pair(away(|| std::sync::Arc::new(1u64)));
     let arc = pair(away(|| refs::Arc::new(1u64)));
-    row!(
-        rows,
-        around,
-        "arc-locked",
-        "clone and drop of the library's Arc",
-        Some(["arc", "arc-locked"]),
-        arc
-    );
-    row!(rows, around, elided "arc-elided", "the same with LOCK elided", Some(["arc", "arc-elided"]), arc);
     let count = placed(Refcount::new(1));
     let counted = move || {
         count.inc();
@@ -302,77 +170,41 @@ fn references(around: &Surroundings, rows: &mut Vec<Operation>) {
             free();
         }
     };
-    row!(
-        rows,
-        around,
-        "refcount",
-        "inc, dec_and_test and its branch",
-        Some(["refcount", "refcount"]),
-        counted
-    );
-    row!(rows, around, elided "refcount-elided", "the same with LOCK elided", Some(["refcount", "refcount-elided"]), counted);
     let lockref = placed(LockRef::new(()));
     let got = move || {
         lockref.get();
         drop(lockref.put_or_lock());
     };
-    row!(
-        rows,
-        around,
-        "lockref",
-        "get and put",
-        Some(["lockref", "lockref"]),
-        got
-    );
-    row!(rows, around, elided "lockref-elided", "the same with LOCK elided", Some(["lockref", "lockref-elided"]), got);
+    rows! { rows, around:
+        "rc", "clone and drop of an Rc", Some(["arc", "rc"]), rc;
+        "std-arc", "clone and drop of std's Arc", Some(["arc", "std-arc"]), std_arc;
+        "arc-locked", "clone and drop of the library's Arc", Some(["arc", "arc-locked"]), arc;
+        "arc-elided" elided, "the same with LOCK elided", Some(["arc", "arc-elided"]), arc;
+        "refcount", "inc, dec_and_test and its branch", Some(["refcount", "refcount"]), counted;
+        "refcount-elided" elided, "the same with LOCK elided", Some(["refcount", "refcount-elided"]), counted;
+        "lockref", "get and put", Some(["lockref", "lockref"]), got;
+        "lockref-elided" elided, "the same with LOCK elided", Some(["lockref", "lockref-elided"]), got;
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
 fn flags(around: &Surroundings, rows: &mut Vec<Operation>) {
     let saved = asm::save_flags();
-    row!(
-        rows,
-        around,
-        "pushf-pop",
-        "PUSHF and POP",
-        Some(["popf", "pushf-pop"]),
-        || {
-            asm::save_flags();
-        }
-    );
-    row!(
-        rows,
-        around,
-        "push-popf",
-        "PUSH and POPF",
-        Some(["popf", "push-popf"]),
-        move || asm::restore_flags(saved)
-    );
-    row!(
-        rows,
-        around,
-        "test-branch",
-        "a test and a branch instead",
-        Some(["popf", "test-branch"]),
-        move || asm::test_branch(saved)
-    );
+    rows! { rows, around:
+        "pushf-pop", "PUSHF and POP", Some(["popf", "pushf-pop"]), || { asm::save_flags(); };
+        "push-popf", "PUSH and POPF", Some(["popf", "push-popf"]), move || asm::restore_flags(saved);
+        "test-branch", "a test and a branch instead", Some(["popf", "test-branch"]), move || asm::test_branch(saved);
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
 fn times(around: &Surroundings, rows: &mut Vec<Operation>, skipped: &mut Vec<Skipped>) {
-    row!(rows, around, "rdtsc", "RDTSC", Some(["rdtsc", "rdtsc"]), asm::rdtsc);
-    row!(
-        rows,
-        around,
-        "lfence-rdtsc",
-        "LFENCE and RDTSC",
-        Some(["rdtsc", "lfence-rdtsc"]),
-        asm::lfence_rdtsc
-    );
+    rows! { rows, around:
+        "rdtsc", "RDTSC", Some(["rdtsc", "rdtsc"]), asm::rdtsc;
+        "lfence-rdtsc", "LFENCE and RDTSC", Some(["rdtsc", "lfence-rdtsc"]), asm::lfence_rdtsc;
+    }
     match asm::Rdtscp::find() {
-        Some(rdtscp) => row!(rows, around, "rdtscp", "RDTSCP", Some(["rdtsc", "rdtscp"]), move || {
-            rdtscp.read()
-        }),
+        Some(rdtscp) => rows! { rows, around: "rdtscp", "RDTSCP", Some(["rdtsc", "rdtscp"]), move || rdtscp.read(); },
         None => skipped.push(Skipped {
             name: "rdtscp",
             why: "this CPU does not have it (CPUID 8000_0001h, EDX bit 27 is 0)",
@@ -383,36 +215,15 @@ fn times(around: &Surroundings, rows: &mut Vec<Operation>, skipped: &mut Vec<Ski
 
 #[cfg(not(target_arch = "x86_64"))]
 fn times(around: &Surroundings, rows: &mut Vec<Operation>, _: &mut Vec<Skipped>) {
-    row!(
-        rows,
-        around,
-        "cntvct",
-        "MRS CNTVCT_EL0",
-        Some(["rdtsc", "cntvct"]),
-        asm::cntvct
-    );
-    row!(
-        rows,
-        around,
-        "isb-cntvct",
-        "ISB and MRS CNTVCT_EL0",
-        Some(["rdtsc", "isb-cntvct"]),
-        asm::isb_cntvct
-    );
+    rows! { rows, around:
+        "cntvct", "MRS CNTVCT_EL0", Some(["rdtsc", "cntvct"]), asm::cntvct;
+        "isb-cntvct", "ISB and MRS CNTVCT_EL0", Some(["rdtsc", "isb-cntvct"]), asm::isb_cntvct;
+    }
     now(around, rows);
 }
 
 fn now(around: &Surroundings, rows: &mut Vec<Operation>) {
-    row!(
-        rows,
-        around,
-        "now",
-        "the library's ordered clock",
-        Some(["clock", "now"]),
-        || {
-            black_box(Instant::now());
-        }
-    );
+    rows! { rows, around: "now", "the library's ordered clock", Some(["clock", "now"]), || { black_box(Instant::now()); }; }
 }
 
 #[cfg(test)]
