@@ -144,26 +144,3 @@ fn references_are_given_back_by_themselves() {
     });
     assert_eq!(lockref.count(), 1);
 }
-
-/// `Send` and `Sync` of the guard. A guard exposes the `LockRef` itself, so another thread that borrows a guard could lock
-/// it later, and take out a value that is not `Send`.
-#[test]
-fn a_guard_is_shared_only_where_its_lockref_is() {
-    /// Compiles only where the type is not `Sync`: otherwise the inference is ambiguous.
-    trait NotSync<A> {
-        fn holds() {}
-    }
-    impl<T: ?Sized> NotSync<()> for T {}
-    struct Sync;
-    impl<T: ?Sized + std::marker::Sync> NotSync<Sync> for T {}
-
-    /// Sync, and not Send.
-    type Held = std::sync::MutexGuard<'static, u8>;
-    fn is_sync<T: std::marker::Sync>() {}
-
-    is_sync::<Guard<'static, u8>>();
-    is_sync::<Held>();
-    <LockRef<Held> as NotSync<_>>::holds();
-    <Guard<'static, Held> as NotSync<_>>::holds();
-    <Guard<'static, std::cell::Cell<u8>> as NotSync<_>>::holds();
-}

@@ -1,9 +1,6 @@
 //! `Arc` and `Weak`.
 
 mod arc;
-#[path = "../common/bounds.rs"]
-mod bounded;
-mod bounds;
 #[path = "../common/mod.rs"]
 mod common;
 mod convert;
