@@ -318,3 +318,96 @@ cases! {
         right "fn f() { static B: AtomicBool = AtomicBool::new(false); let _ = Signals::on(10, &B); }"
     }
 }
+
+// References that outlive their guard, and values that are borrowed twice or dropped before what they borrow.
+cases! {
+    a_reference_does_not_outlive_its_guard: "E0597" {
+        "use cyclewise::refs::LockRef;"
+        wrong "fn f(l: &LockRef<u8>) -> u8 { let r: &u8 = { let g = l.lock(); &*g }; *r }"
+        right "fn f(l: &LockRef<u8>) -> u8 { let g = l.lock(); let r: &u8 = &g; *r }"
+    }
+    a_count_does_not_outlive_its_lockref: "E0597" {
+        "use cyclewise::refs::LockRef;"
+        wrong "fn f() { let r = { let l = LockRef::new(1); l.reference() }; drop(r); }"
+        right "fn f() { let l = LockRef::new(1); let r = l.reference(); drop(r); }"
+    }
+    a_reference_does_not_outlive_its_entry: "E0597" {
+        "use cyclewise::refs::rcuref::Pool;"
+        wrong "fn f(p: &Pool<u8>) -> u8 { let r: &u8 = { let e = p.insert(1).unwrap(); &*e }; *r }"
+        right "fn f(p: &Pool<u8>) -> u8 { let e = p.insert(1).unwrap(); let r: &u8 = &e; *r }"
+    }
+    a_reference_does_not_outlive_its_arc: "E0597" {
+        "use cyclewise::refs::Arc;"
+        wrong "fn f() -> u8 { let r: &u8 = { let a = Arc::new(1); &*a }; *r }"
+        right "fn f() -> u8 { let a = Arc::new(1); let r: &u8 = &a; *r }"
+    }
+    what_get_mut_lends_is_the_only_reference: "E0502" {
+        "use cyclewise::refs::Arc;"
+        wrong "fn f(mut a: Arc<u8>) { let v = Arc::get_mut(&mut a).unwrap(); let _b = a.clone(); *v = 2; }"
+        right "fn f(mut a: Arc<u8>) { let v = Arc::get_mut(&mut a).unwrap(); *v = 2; let _b = a.clone(); }"
+    }
+    what_make_mut_lends_is_the_only_reference: "E0502" {
+        "use cyclewise::refs::Arc;"
+        wrong "fn f(mut a: Arc<u8>) { let v = Arc::make_mut(&mut a); let _w = Arc::downgrade(&a); *v = 2; }"
+        right "fn f(mut a: Arc<u8>) { let v = Arc::make_mut(&mut a); *v = 2; let _w = Arc::downgrade(&a); }"
+    }
+    a_guard_lends_its_data_once: "E0499" {
+        "use cyclewise::refs::LockRef;"
+        wrong "fn f(l: &LockRef<u8>) { let mut g = l.lock(); let (a, b) = (&mut *g, &mut *g); std::mem::swap(a, b); }"
+        right "fn f(l: &LockRef<u8>) { let mut g = l.lock(); std::mem::swap(&mut *g, &mut 1); }"
+    }
+    an_arcs_value_is_dropped_before_what_it_borrows: "E0597" {
+        "use cyclewise::refs::Arc; struct Loud<'a>(&'a String); impl Drop for Loud<'_> { fn drop(&mut self) {} }"
+        wrong "fn f() { let _a; let s = String::new(); _a = Arc::new(Loud(&s)); }"
+        right "fn f() { let s = String::new(); let _a; _a = Arc::new(Loud(&s)); }"
+    }
+    a_pools_values_are_dropped_before_what_they_borrow: "E0597" {
+        "use cyclewise::refs::rcuref::Pool; struct Loud<'a>(&'a String); impl Drop for Loud<'_> { fn drop(&mut self) {} }"
+        wrong "fn f() { let p = Pool::new(1); let s = String::new(); std::mem::forget(p.insert(Loud(&s))); }"
+        right "fn f() { let s = String::new(); let p = Pool::new(1); std::mem::forget(p.insert(Loud(&s))); }"
+    }
+    a_value_under_a_hold_is_borrowed_for_a_time_too: "E0505" {
+        "use cyclewise::mask::{Masked, hold}; use std::time::Duration;"
+        wrong "fn f(m: &Masked<u8>) { let h = hold(); let g = m.try_lock_for(&h, Duration::ZERO); drop(h); drop(g); }"
+        right "fn f(m: &Masked<u8>) { let h = hold(); let g = m.try_lock_for(&h, Duration::ZERO); drop(g); drop(h); }"
+    }
+    a_hold_is_not_shared: "E0277" {
+        "use cyclewise::mask::{Masked, hold};"
+        wrong "fn f(m: &Masked<u8>) { let h = hold(); std::thread::scope(|s| { s.spawn(|| drop(m.lock(&h))); }); }"
+        right "fn f(m: &Masked<u8>) { let h = hold(); drop(m.lock(&h)); }"
+    }
+    a_function_is_no_handler_by_itself: "E0277" {
+        "use cyclewise::mask::{Hold, Info, Signals}; static H: fn(&Info, &Hold) = |_, _| ();"
+        wrong "fn f() { let _ = Signals::on(10, &H); }"
+        right "fn f() { let _ = unsafe { Signals::call(10, H) }; }"
+    }
+    a_clock_that_is_not_shared_has_no_upkeep: "E0277" {
+        "use cyclewise::clock::{Clock, Mock, Source, Upkeep};"
+        wrong "fn f<S: Source + Send>(c: &'static Clock<S>) { let _ = Upkeep::start(c); }"
+        right "fn f<S: Source + Sync>(c: &'static Clock<S>) { let _ = Upkeep::start(c); }"
+    }
+}
+
+// The function that coerces a reference returns its argument, whatever it does besides.
+macro_rules! coercions {
+    ($($name:ident: $error:literal, $wrong:literal;)*) => { cases! { $(
+        $name: $error {
+            "use cyclewise::refs::{Arc, Unsizing, Weak};
+             thread_local!(static KEPT: std::cell::Cell<Option<&'static Unsizing<u8>>> = const { std::cell::Cell::new(None) });"
+            wrong $wrong
+            right "fn f(a: Arc<[u8; 2]>, w: Weak<[u8; 2]>) -> (Arc<[u8]>, Weak<[u8]>) { (Arc::unsize(a, |v| v), Weak::unsize(w, |v| v)) }"
+        }
+    )* } };
+}
+
+coercions! {
+    a_coercion_to_a_new_value_is_refused: "E0423",
+        "fn f(w: Weak<[u8; 2]>) -> Weak<[u8]> { Weak::unsize(w, |_| Box::leak(Box::new(Unsizing([1, 2, 3])))) }";
+    a_coercion_to_another_value_is_refused: "E0308",
+        "fn f(w: Weak<[u8; 2]>, other: &'static Unsizing<[u8; 2]>) -> Weak<[u8; 2]> { Weak::unsize(w, |_| other) }";
+    a_coercion_that_keeps_the_value_is_refused: "E0521",
+        "fn f(w: Weak<u8>) -> Weak<u8> { Weak::unsize(w, |v| { KEPT.set(Some(v)); v }) }";
+    a_coercion_that_reads_the_value_is_refused: "E0616",
+        "fn f(w: Weak<u8>) -> Weak<u8> { Weak::unsize(w, |v| { let _: &u8 = &v.0; v }) }";
+    a_coercion_to_another_type_is_refused: "E0308", "fn f(w: Weak<i32>) -> Weak<u32> { Weak::unsize(w, |v| v) }";
+}

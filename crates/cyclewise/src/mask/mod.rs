@@ -64,8 +64,6 @@
 //! Linux arch/powerpc/include/asm/hw_irq.h (`irq_soft_mask`, `irq_happened`); FreeBSD sigfastblock(2); signal(7),
 //! signal-safety(7).
 
-#[cfg(doctest)]
-mod compile_fail;
 mod fork;
 mod handler;
 mod hold;

@@ -1,17 +1,5 @@
 //! [`Ring`]: a bounded queue of words for each CPU, first in, first out.
 //!
-//! ```
-//! use cyclewise::percpu::Ring;
-//!
-//! let events = Ring::<u64, 128>::new();
-//! events.push(1).unwrap();
-//! assert_eq!(events.push_many(&[2, 3]), 2);
-//! let mut seen = Vec::new();
-//! events.drain(&mut seen).unwrap();
-//! seen.sort();
-//! assert_eq!(seen, [1, 2, 3]);
-//! ```
-//!
 //! # States
 //! A slot has *head*, a guard, *tail*, and `N` cells. Head counts the words that were popped, tail the words that were pushed; the
 //! words between them are in the cells of their numbers, modulo `N`.

@@ -1,14 +1,5 @@
 //! [`Stack`]: a bounded stack of words for each CPU, last in, first out.
 //!
-//! ```
-//! use cyclewise::percpu::Stack;
-//!
-//! let spare = Stack::<Box<[u8; 4096]>, 32>::new();
-//! let page = spare.pop().unwrap_or_else(|| Box::new([0; 4096]));
-//! // A page that does not fit is dropped.
-//! drop(spare.push(page));
-//! ```
-//!
 //! A [`FreeList`](super::FreeList) links any number of objects, which stay in place until the list is dropped; a `Stack`
 //! keeps at most `N` values for each CPU, which it owns only while they are in it.
 //!
@@ -74,16 +65,6 @@ struct Cells<const N: usize> {
 unsafe impl<const N: usize> Zeroed for Cells<N> {}
 
 /// A stack of at most `N` values for each CPU; `N` is 1 to 4096. Its drop drops the remaining values.
-///
-/// It is invariant in `T`: a stack of long-lived values does not convert to one of short-lived values, which could then be pushed
-/// to it and outlive their borrow:
-///
-/// ```compile_fail
-/// # use cyclewise::percpu::Stack;
-/// fn shorter<'s, 'a>(stack: &'s Stack<Box<&'static str>, 4>) -> &'s Stack<Box<&'a str>, 4> {
-///     stack
-/// }
-/// ```
 ///
 /// # Examples
 /// ```

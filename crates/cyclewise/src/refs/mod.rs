@@ -1,8 +1,6 @@
 //! Reference counts: pointers that count, counters alone, and a count with a lock.
 
 mod arc;
-#[cfg(doctest)]
-mod compile_fail;
 pub mod lockref;
 pub mod rcuref;
 pub mod refcount;

@@ -29,23 +29,6 @@ pub struct Stuck {
 ///
 /// # Safety
 /// No requirement here. Other builds have a contract.
-///
-/// # Examples
-/// ```standalone_crate
-/// use cyclewise::patch::{confined, single};
-///
-/// // SAFETY: threads are created by the C library only, and no atomics are shared with other processes.
-/// let hooks = unsafe { cyclewise::enable_single!() }.and_then(|()| single::lock());
-/// // SAFETY: as above, and nobody sets this process's affinities.
-/// match hooks.and_then(|()| unsafe { confined::enter(None) }) {
-///     Ok(guard) => {
-///         std::thread::spawn(|| {}).join().unwrap(); // On the same CPU, without LOCK.
-///         drop(guard);
-///     }
-///     Err(refusal) => println!("LOCK stays: {refusal}"),
-/// }
-/// assert_eq!(confined::check(), Ok(()));
-/// ```
 pub unsafe fn enter(_cpu: Option<u32>) -> Result<Guard, Refusal> {
     Err(unsupported())
 }
@@ -54,14 +37,6 @@ pub unsafe fn enter(_cpu: Option<u32>) -> Result<Guard, Refusal> {
 ///
 /// # Errors
 /// None.
-///
-/// # Examples
-/// ```
-/// // `Ok` outside confined mode, too.
-/// if let Err(violation) = cyclewise::patch::confined::check() {
-///     panic!("updates may be lost: {violation}");
-/// }
-/// ```
 pub fn check() -> Result<(), Refusal> {
     Ok(())
 }
@@ -70,13 +45,6 @@ pub fn check() -> Result<(), Refusal> {
 ///
 /// # Errors
 /// None.
-///
-/// # Examples
-/// ```
-/// if let Err(violation) = cyclewise::patch::confined::audit() {
-///     panic!("updates may be lost: {violation}");
-/// }
-/// ```
 pub fn audit() -> Result<(), Refusal> {
     Ok(())
 }
@@ -85,11 +53,6 @@ pub fn audit() -> Result<(), Refusal> {
 ///
 /// # Errors
 /// Always, as [`enter`].
-///
-/// # Examples
-/// ```
-/// assert!(cyclewise::patch::confined::leave().is_err()); // Nobody has entered it.
-/// ```
 pub fn leave() -> Result<(), Refusal> {
     Err(unsupported())
 }

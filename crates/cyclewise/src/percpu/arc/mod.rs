@@ -1,21 +1,5 @@
 //! [`Arc`]: a shared pointer whose clones and drops are counted on each CPU, while its [`ArcOwner`] lives.
 //!
-//! ```
-//! use cyclewise::percpu::{Arc, ArcOwner};
-//!
-//! let config = ArcOwner::new(vec![1, 2, 3]);
-//! let threads: Vec<_> = (0..2)
-//!     .map(|_| {
-//!         let config = Arc::from(&config);
-//!         std::thread::spawn(move || config.clone().iter().sum::<i32>())
-//!     })
-//!     .collect();
-//! drop(config); // The last clone destroys the vector.
-//! for thread in threads {
-//!     assert_eq!(thread.join().unwrap(), 6);
-//! }
-//! ```
-//!
 //! It is for few objects that many threads clone: a configuration, a schema, the handle of a runtime. For many objects, each of a
 //! few threads, [`refs::Arc`](crate::refs::Arc) or std's is smaller and its last drop costs less.
 //!

@@ -1,18 +1,5 @@
 //! [`Counter`]: a sum to which each CPU adds in its own words. One load reads it approximately, a walk over all slots exactly.
 //!
-//! ```
-//! use cyclewise::percpu::Counter;
-//! use std::cmp::Ordering;
-//!
-//! let used = Counter::new(0);
-//! for _ in 0..1000 {
-//!     used.add(3);
-//! }
-//! assert_eq!(used.sum(), 3000);
-//! assert!(used.sum().abs_diff(used.read()) <= used.error());
-//! assert_eq!(used.compare(1_000_000), Ordering::Less);
-//! ```
-//!
 //! # States
 //! A slot has two words: *total*, the sum of the additions there, and a *window* of two numbers, between which the total may move.
 //! The middle of the window is the part of the total that was added to the shared sum. An addition that would leave the

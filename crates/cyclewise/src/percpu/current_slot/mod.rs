@@ -3,21 +3,6 @@
 //! [`CurrentSlot::now`] returns the slot for which addresses are then computed. Each sequence first compares it with the slot that
 //! the thread is in, and returns [`Outcome::Moved`] if they differ; then start again with a new `CurrentSlot`.
 //!
-//! ```
-//! use cyclewise::percpu::{CurrentSlot, NEVER, Outcome, PerCpu};
-//!
-//! let total = PerCpu::<u64>::new();
-//! loop {
-//!     let here = CurrentSlot::now();
-//!     let word = total.of(here.slot());
-//!     // SAFETY: this slot's copy, which is never changed from outside.
-//!     if unsafe { here.load_cbne_store(&NEVER, word, 0, 7) } == Outcome::Done {
-//!         break;
-//!     }
-//! }
-//! assert_eq!(total.sum(), 7);
-//! ```
-//!
 //! # Memory ordering
 //! Relaxed; the last store of a `_release` form is a release. A sequence sees all changes of the slot's words by its own threads and
 //! by threads that stopped them.
@@ -49,12 +34,18 @@ use core::sync::atomic::Ordering;
 ///
 /// # Examples
 /// ```
-/// use cyclewise::percpu::{Counter, CurrentSlot, PerCpu};
+/// use cyclewise::percpu::{CurrentSlot, NEVER, Outcome, PerCpu};
 ///
-/// let hits = PerCpu::<u64>::new();
-/// hits.add(1);
-/// // It may have been another one at the addition.
-/// println!("now in slot {}", CurrentSlot::now().slot().number());
+/// let total = PerCpu::<u64>::new();
+/// loop {
+///     let here = CurrentSlot::now();
+///     let word = total.of(here.slot());
+///     // SAFETY: this slot's copy, which is never changed from outside.
+///     if unsafe { here.load_cbne_store(&NEVER, word, 0, 7) } == Outcome::Done {
+///         break;
+///     }
+/// }
+/// assert_eq!(total.sum(), 7);
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct CurrentSlot<I: Index = Cpu> {

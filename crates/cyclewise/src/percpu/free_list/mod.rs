@@ -1,16 +1,5 @@
 //! [`FreeList`]: reusable objects, on a list for each CPU.
 //!
-//! ```
-//! use cyclewise::percpu::FreeList;
-//!
-//! let buffers = FreeList::<Vec<u8>>::new();
-//! let mut buffer = buffers.pop().unwrap_or_else(|| buffers.grow(Vec::with_capacity(4096)));
-//! buffer.extend(b"old contents");
-//! buffer.push(); // its drop does the same
-//! // A pop on the same CPU returns the last object pushed, which its caches still hold. Another CPU has to steal:
-//! assert_eq!(*buffers.pop_or_steal().unwrap(), b"old contents");
-//! ```
-//!
 //! # States
 //! A node is *held* by a [`Node`] or a [`Chain`], or it is on the list of one slot. A slot has two words: the address of the first
 //! node, or 0, and a guard.

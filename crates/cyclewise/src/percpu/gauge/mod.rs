@@ -1,18 +1,5 @@
 //! [`Gauge`]: a number that goes up and down by additions on each CPU, and that can be set.
 //!
-//! ```
-//! use cyclewise::percpu::Gauge;
-//!
-//! static CONNECTIONS: Gauge = Gauge::new(0);
-//!
-//! CONNECTIONS.add(3);
-//! CONNECTIONS.dec();
-//! assert_eq!(CONNECTIONS.get(), 2);
-//! CONNECTIONS.set(10);
-//! CONNECTIONS.inc();
-//! assert_eq!(CONNECTIONS.get(), 11);
-//! ```
-//!
 //! [`Counter`](super::Counter) is for sums that are read often; this is for those that are read by a collector now and then, or set.
 //!
 //! # Invariants
@@ -36,7 +23,19 @@ use crate::arch::Cpu;
 use crate::error::Refusal;
 use core::sync::atomic::{AtomicI64, Ordering};
 
-/// A number that every CPU can change cheaply. Its words are allocated at the first addition, so it can be a static.
+/// A number that every CPU can change cheaply. Its words are allocated at the first addition, so it can be a static:
+///
+/// ```
+/// use cyclewise::percpu::Gauge;
+///
+/// static CONNECTIONS: Gauge = Gauge::new(0);
+///
+/// CONNECTIONS.add(3);
+/// CONNECTIONS.dec();
+/// assert_eq!(CONNECTIONS.get(), 2);
+/// CONNECTIONS.set(10);
+/// assert_eq!(CONNECTIONS.get(), 10);
+/// ```
 #[derive(Debug)]
 pub struct Gauge {
     words: Lazy<i64, Cpu>,

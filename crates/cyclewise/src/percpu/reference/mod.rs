@@ -1,16 +1,5 @@
 //! [`Ref`]: a reference count that each CPU keeps a part of until it is killed; then one shared count that drops to 0.
 //!
-//! ```
-//! use cyclewise::percpu::Ref;
-//!
-//! let users = Ref::new(|| println!("the last user is gone"));
-//! assert!(users.try_get_live());
-//! assert!(users.kill()?); // from now on there are no new users
-//! assert!(!users.try_get_live());
-//! users.put(); // the last user is gone
-//! # Ok::<(), cyclewise::error::Refusal>(())
-//! ```
-//!
 //! # States
 //! See `protocol`. *Live*: counted in the slots, and never checked for 0. *Killed*: counted in one word; the put that takes it
 //! to 0 runs the release. *Shared*: live, but counted in the one word, where the kernel has no membarrier(2) to wait for the slots.

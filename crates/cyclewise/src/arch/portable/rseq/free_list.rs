@@ -1,56 +1,13 @@
 //! The twin without restartable sequences: no area exists, so no function here can be called.
-//!
-//! # Safety
-//! Every function takes an [`Area`], a type without values.
-#![allow(unsafe_code, reason = "the twin of functions with contracts")]
 
-use super::Area;
+use super::{Area, uncalled};
 use crate::arch::{Id, Outcome};
 
-/// Adds if the sum is not above a bound.
-///
-/// # Safety
-/// None is needed; the same for all below.
-pub(crate) unsafe fn add_below<I: Id>(area: Area, _: *mut u64, _: u64) -> Outcome {
-    match area {}
-}
-
-/// Adds if the sum is not below a bound.
-///
-/// # Safety
-/// None is needed.
-pub(crate) unsafe fn add_above<I: Id>(area: Area, _: *mut u64, _: u64) -> Outcome {
-    match area {}
-}
-
-/// Adds while a guard is 0.
-///
-/// # Safety
-/// None is needed.
-pub(crate) unsafe fn add_if_open<I: Id>(area: Area, _: *const u64, _: *mut u64, _: u64) -> Outcome {
-    match area {}
-}
-
-/// Takes the first node off a list.
-///
-/// # Safety
-/// None is needed.
-pub(crate) unsafe fn list_pop<I: Id>(area: Area, _: *mut u64) -> u64 {
-    match area {}
-}
-
-/// Puts a run of nodes on a list.
-///
-/// # Safety
-/// None is needed.
-pub(crate) unsafe fn list_push<I: Id>(area: Area, _: *mut u64, _: u64, _: *mut u64) -> Outcome {
-    match area {}
-}
-
-/// Takes all nodes of a list.
-///
-/// # Safety
-/// None is needed.
-pub(crate) unsafe fn list_take<I: Id>(area: Area, _: *mut u64) -> u64 {
-    match area {}
+uncalled! {
+    fn add_below[I: Id](*mut u64, u64) -> Outcome;
+    fn add_above[I: Id](*mut u64, u64) -> Outcome;
+    fn add_if_open[I: Id](*const u64, *mut u64, u64) -> Outcome;
+    fn list_pop[I: Id](*mut u64) -> u64;
+    fn list_push[I: Id](*mut u64, u64, *mut u64) -> Outcome;
+    fn list_take[I: Id](*mut u64) -> u64;
 }

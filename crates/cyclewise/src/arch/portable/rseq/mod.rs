@@ -24,6 +24,21 @@ impl Area {
     }
 }
 
+/// Functions of an area and arguments of these types.
+macro_rules! uncalled {
+    ($(fn $name:ident[$($generic:tt)*]($($argument:ty),*) -> $result:ty;)*) => { $(
+        /// Never called.
+        ///
+        /// # Safety
+        /// None is needed.
+        #[allow(clippy::too_many_arguments, reason = "the operands of the sequence")]
+        pub(crate) unsafe fn $name<$($generic)*>(area: Area, $(_: $argument),*) -> $result {
+            match area {}
+        }
+    )* };
+}
+use uncalled;
+
 /// Operations on the current CPU's copy of a word.
 pub(crate) trait Sections: Copy {
     /// Loads.

@@ -187,6 +187,20 @@ pub(crate) trait Sections: Copy {
     unsafe fn add_return<I: Id>(area: Area, at: *mut Self, value: Self) -> Self;
 }
 
+/// An operation of one instruction that returns nothing.
+macro_rules! stores {
+    ($name:ident[$($generic:tt)*] $instruction:literal, $size:literal, $class:ident, $v:literal) => {
+        #[inline(always)]
+        unsafe fn $name<$($generic)*>(area: Area, at: *mut Self, value: Self) {
+            // SAFETY: the caller guarantees the area and the words; the last instruction is the commit.
+            unsafe {
+                on_this_cpu!([concat!($instruction, $size, " ptr [{p} + {t}], ", $v)], area,
+                    p = in(reg) at, v = in($class) value, options(nostack))
+            }
+        }
+    };
+}
+
 macro_rules! words {
     ($($value:ty, $size:literal, $class:ident, $v:literal, $old:literal, $acc:tt, $load:literal;)*) => { $(
         impl Sections for $value {
@@ -200,38 +214,10 @@ macro_rules! words {
                 };
                 value
             }
-            #[inline(always)]
-            unsafe fn write<I: Id, const RELEASE: bool>(area: Area, at: *mut Self, value: Self) {
-                // SAFETY: the caller guarantees the area and the words; the last instruction is the commit.
-                unsafe {
-                    on_this_cpu!([concat!("mov ", $size, " ptr [{p} + {t}], ", $v)], area,
-                        p = in(reg) at, v = in($class) value, options(nostack))
-                }
-            }
-            #[inline(always)]
-            unsafe fn add<I: Id, const RELEASE: bool>(area: Area, at: *mut Self, value: Self) {
-                // SAFETY: the caller guarantees the area and the words; the last instruction is the commit.
-                unsafe {
-                    on_this_cpu!([concat!("add ", $size, " ptr [{p} + {t}], ", $v)], area,
-                        p = in(reg) at, v = in($class) value, options(nostack))
-                }
-            }
-            #[inline(always)]
-            unsafe fn and<I: Id>(area: Area, at: *mut Self, value: Self) {
-                // SAFETY: the caller guarantees the area and the words; the last instruction is the commit.
-                unsafe {
-                    on_this_cpu!([concat!("and ", $size, " ptr [{p} + {t}], ", $v)], area,
-                        p = in(reg) at, v = in($class) value, options(nostack))
-                }
-            }
-            #[inline(always)]
-            unsafe fn or<I: Id>(area: Area, at: *mut Self, value: Self) {
-                // SAFETY: the caller guarantees the area and the words; the last instruction is the commit.
-                unsafe {
-                    on_this_cpu!([concat!("or ", $size, " ptr [{p} + {t}], ", $v)], area,
-                        p = in(reg) at, v = in($class) value, options(nostack))
-                }
-            }
+            stores!(write[I: Id, const RELEASE: bool] "mov ", $size, $class, $v);
+            stores!(add[I: Id, const RELEASE: bool] "add ", $size, $class, $v);
+            stores!(and[I: Id] "and ", $size, $class, $v);
+            stores!(or[I: Id] "or ", $size, $class, $v);
             // A load and a store, because XCHG with memory always locks.
             #[inline(always)]
             unsafe fn xchg<I: Id>(area: Area, at: *mut Self, value: Self) -> Self {
