@@ -73,6 +73,14 @@ pub struct Payload {
     pub exits: Exits,
 }
 
+/// A payload of `$mode` by its name, copies, setup and operation, and the fields in which it differs from [`Payload::new`]'s.
+macro_rules! payload {
+    ($mode:ident $name:literal, $copies:literal, $setup:expr, $operation:expr $(, $field:ident: $value:expr)* $(,)?) => {
+        Payload { $($field: $value,)* ..Payload::new($name, Mode::$mode, $copies, $setup, $operation) }
+    };
+}
+pub(crate) use payload;
+
 impl Payload {
     /// An operation of ring 0 without handlers.
     pub const fn new(name: &'static str, mode: Mode, copies: u32, setup: Code, operation: Code) -> Self {

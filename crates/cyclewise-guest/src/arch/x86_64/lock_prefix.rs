@@ -8,11 +8,7 @@
 #![expect(unsafe_code, reason = "naked functions whose bytes are copied")]
 
 use crate::arch::code::{Code, code64};
-use crate::arch::payload::{Mode, Payload};
-
-const fn row(name: &'static str, copies: u32, setup: Code, operation: Code) -> Payload {
-    Payload::new(name, Mode::Long, copies, setup, operation)
-}
+use crate::arch::payload::{Mode, Payload, payload};
 
 const ONE: Code = code64!(["mov eax, 1"]);
 const NOTHING: Code = Code::NOTHING;
@@ -20,46 +16,16 @@ const EXPECTED: Code = code64!(["mov rax, [rsi]", "mov rcx, rax"]);
 
 /// The payloads, in the order of the table.
 pub static PAYLOADS: [Payload; 12] = [
-    row(
-        "nop-xadd32",
-        32,
-        ONE,
-        code64!([".byte 0x90", "xadd dword ptr [rsi], eax"]),
-    ),
-    row(
-        "ds-xadd32",
-        32,
-        ONE,
-        code64!([".byte 0x3e", "xadd dword ptr [rsi], eax"]),
-    ),
-    row("lock-xadd32", 32, ONE, code64!(["lock xadd dword ptr [rsi], eax"])),
-    row(
-        "nop-xadd64",
-        32,
-        ONE,
-        code64!([".byte 0x90", "xadd qword ptr [rsi], rax"]),
-    ),
-    row(
-        "ds-xadd64",
-        32,
-        ONE,
-        code64!([".byte 0x3e", "xadd qword ptr [rsi], rax"]),
-    ),
-    row("lock-xadd64", 32, ONE, code64!(["lock xadd qword ptr [rsi], rax"])),
-    row("plain-inc64", 64, NOTHING, code64!(["inc qword ptr [rsi]"])),
-    row("ds-inc64", 64, NOTHING, code64!([".byte 0x3e", "inc qword ptr [rsi]"])),
-    row("lock-inc64", 32, NOTHING, code64!(["lock inc qword ptr [rsi]"])),
-    row(
-        "ds-cmpxchg64",
-        32,
-        EXPECTED,
-        code64!([".byte 0x3e", "cmpxchg qword ptr [rsi], rcx"]),
-    ),
-    row(
-        "lock-cmpxchg64",
-        32,
-        EXPECTED,
-        code64!(["lock cmpxchg qword ptr [rsi], rcx"]),
-    ),
-    row("xchg64", 32, ONE, code64!(["xchg qword ptr [rsi], rax"])),
+    payload! { Long "nop-xadd32", 32, ONE, code64!([".byte 0x90; xadd dword ptr [rsi], eax"]) },
+    payload! { Long "ds-xadd32", 32, ONE, code64!([".byte 0x3e; xadd dword ptr [rsi], eax"]) },
+    payload! { Long "lock-xadd32", 32, ONE, code64!(["lock xadd dword ptr [rsi], eax"]) },
+    payload! { Long "nop-xadd64", 32, ONE, code64!([".byte 0x90; xadd qword ptr [rsi], rax"]) },
+    payload! { Long "ds-xadd64", 32, ONE, code64!([".byte 0x3e; xadd qword ptr [rsi], rax"]) },
+    payload! { Long "lock-xadd64", 32, ONE, code64!(["lock xadd qword ptr [rsi], rax"]) },
+    payload! { Long "plain-inc64", 64, NOTHING, code64!(["inc qword ptr [rsi]"]) },
+    payload! { Long "ds-inc64", 64, NOTHING, code64!([".byte 0x3e; inc qword ptr [rsi]"]) },
+    payload! { Long "lock-inc64", 32, NOTHING, code64!(["lock inc qword ptr [rsi]"]) },
+    payload! { Long "ds-cmpxchg64", 32, EXPECTED, code64!([".byte 0x3e; cmpxchg qword ptr [rsi], rcx"]) },
+    payload! { Long "lock-cmpxchg64", 32, EXPECTED, code64!(["lock cmpxchg qword ptr [rsi], rcx"]) },
+    payload! { Long "xchg64", 32, ONE, code64!(["xchg qword ptr [rsi], rax"]) },
 ];

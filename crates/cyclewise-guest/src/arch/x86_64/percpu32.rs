@@ -12,15 +12,11 @@
 #![expect(unsafe_code, reason = "naked functions whose bytes are copied")]
 
 use crate::arch::code::{Code, code32};
-use crate::arch::payload::{Mode, Needs, Payload, Ring};
+use crate::arch::payload::{Mode, Needs, Payload, Ring, payload};
 use crate::layout::{self, SYSTEM_CALL_VECTOR, mailbox};
 
 /// Where SYSEXIT returns in the stub: behind three pushes, a move and SYSENTER.
 pub(super) const SYSENTER_RETURN: u64 = layout::SYSENTER_STUB + 7;
-
-const fn row(name: &'static str, copies: u32, setup: Code, operation: Code) -> Payload {
-    Payload::new(name, Mode::Protected, copies, setup, operation)
-}
 
 const NOTHING: Code = Code::NOTHING;
 /// %gs: the CPU's data.
@@ -48,152 +44,56 @@ const TLS: Code = code32!(
 const GS_AROUND: Code = code32!(["push gs", "mov gs, edx", "pop gs"]);
 const FS_AROUND: Code = code32!(["push fs", "mov fs, edx", "pop fs"]);
 
-/// A system call that does nothing, with the registers that Linux saves.
-const ENTRY: Code = code32!(
-    [
-        "push es",
-        "push ds",
-        "push eax",
-        "push ebp",
-        "push edi",
-        "push esi",
-        "push edx",
-        "push ecx",
-        "push ebx",
-        "mov edx, {ds}",
-        "mov ds, edx",
-        "mov es, edx",
-        "pop ebx",
-        "pop ecx",
-        "pop edx",
-        "pop esi",
-        "pop edi",
-        "pop ebp",
-        "pop eax",
-        "pop ds",
-        "pop es",
-        "iretd",
-    ],
-    ds = layout::USER_DS,
-);
+/// Saves the registers that Linux saves, and loads the kernel's data segments; `gs` saves and loads %gs too.
+macro_rules! save {
+    () => {
+        "push es; push ds; push eax; push ebp; push edi; push esi; push edx; push ecx; push ebx; mov edx, {ds}; mov ds, edx; mov es, edx"
+    };
+    (gs) => {
+        concat!("push gs; ", save!(), "; mov edx, {gs}; mov gs, edx")
+    };
+}
+/// Restores them.
+macro_rules! restore {
+    () => {
+        "pop ebx; pop ecx; pop edx; pop esi; pop edi; pop ebp; pop eax; pop ds; pop es"
+    };
+    (gs) => {
+        concat!(restore!(), "; pop gs")
+    };
+}
 
+/// A system call that does nothing.
+const ENTRY: Code = code32!([save!(), restore!(), "iretd"], ds = layout::USER_DS);
 /// The same with %gs saved, loaded and restored.
 const ENTRY_GS: Code = code32!(
-    [
-        "push gs",
-        "push es",
-        "push ds",
-        "push eax",
-        "push ebp",
-        "push edi",
-        "push esi",
-        "push edx",
-        "push ecx",
-        "push ebx",
-        "mov edx, {ds}",
-        "mov ds, edx",
-        "mov es, edx",
-        "mov edx, {gs}",
-        "mov gs, edx",
-        "pop ebx",
-        "pop ecx",
-        "pop edx",
-        "pop esi",
-        "pop edi",
-        "pop ebp",
-        "pop eax",
-        "pop ds",
-        "pop es",
-        "pop gs",
-        "iretd",
-    ],
+    [save!(gs), restore!(gs), "iretd"],
     ds = layout::USER_DS,
     gs = layout::PERCPU_SELECTOR,
 );
 
 /// SYSENTER's entry: the frame that INT would have pushed, then the same registers. SYSEXIT takes its target from edx and its stack
 /// from ecx.
-const SYSENTER_ENTRY: Code = code32!(
-    [
-        "push {ss}",
-        "push ebp",
-        "pushfd",
-        "push {cs}",
-        "push {back}",
-        "push es",
-        "push ds",
-        "push eax",
-        "push ebp",
-        "push edi",
-        "push esi",
-        "push edx",
-        "push ecx",
-        "push ebx",
-        "mov edx, {ds}",
-        "mov ds, edx",
-        "mov es, edx",
-        "pop ebx",
-        "pop ecx",
-        "pop edx",
-        "pop esi",
-        "pop edi",
-        "pop ebp",
-        "pop eax",
-        "pop ds",
-        "pop es",
-        "pop edx",
-        "mov ecx, ebp",
-        "sysexit",
-    ],
-    ss = layout::USER_DS32,
-    cs = layout::USER_CS32,
-    back = SYSENTER_RETURN,
-    ds = layout::USER_DS,
-);
-
+macro_rules! sysenter_entry {
+    ([$save:expr, $restore:expr] $($gs:tt)*) => {
+        code32!(
+            [
+                "push {ss}; push ebp; pushfd; push {cs}; push {back}",
+                $save,
+                $restore,
+                "pop edx; mov ecx, ebp; sysexit",
+            ],
+            ss = layout::USER_DS32,
+            cs = layout::USER_CS32,
+            back = SYSENTER_RETURN,
+            ds = layout::USER_DS
+            $($gs)*
+        )
+    };
+}
+const SYSENTER_ENTRY: Code = sysenter_entry!([save!(), restore!()]);
 /// The same with %gs saved, loaded and restored.
-const SYSENTER_ENTRY_GS: Code = code32!(
-    [
-        "push {ss}",
-        "push ebp",
-        "pushfd",
-        "push {cs}",
-        "push {back}",
-        "push gs",
-        "push es",
-        "push ds",
-        "push eax",
-        "push ebp",
-        "push edi",
-        "push esi",
-        "push edx",
-        "push ecx",
-        "push ebx",
-        "mov edx, {ds}",
-        "mov ds, edx",
-        "mov es, edx",
-        "mov edx, {gs}",
-        "mov gs, edx",
-        "pop ebx",
-        "pop ecx",
-        "pop edx",
-        "pop esi",
-        "pop edi",
-        "pop ebp",
-        "pop eax",
-        "pop ds",
-        "pop es",
-        "pop gs",
-        "pop edx",
-        "mov ecx, ebp",
-        "sysexit",
-    ],
-    ss = layout::USER_DS32,
-    cs = layout::USER_CS32,
-    back = SYSENTER_RETURN,
-    ds = layout::USER_DS,
-    gs = layout::PERCPU_SELECTOR,
-);
+const SYSENTER_ENTRY_GS: Code = sysenter_entry!([save!(gs), restore!(gs)], gs = layout::PERCPU_SELECTOR);
 
 /// SYSENTER's code segment, stack and entry: MSRs 174h to 176h.
 pub(super) const SYSENTER_ON: Code = code32!(
@@ -214,83 +114,44 @@ pub(super) const SYSENTER_ON: Code = code32!(
     handler = mailbox::HANDLER,
 );
 
-const INT80: Payload = Payload {
-    ring: Ring::User,
-    gates: &[(SYSTEM_CALL_VECTOR, ENTRY)],
-    ..row(
-        "int80",
-        8,
-        TLS_ONLY,
-        code32!(["int {vector}"], vector = SYSTEM_CALL_VECTOR),
-    )
+const INT80: Payload = payload! { Protected "int80", 8, TLS_ONLY,
+    code32!(["int {vector}"], vector = SYSTEM_CALL_VECTOR), ring: Ring::User, gates: &[(SYSTEM_CALL_VECTOR, ENTRY)]
 };
 /// In ring 3 the kernel's selector is out of reach.
 const TLS_ONLY: Code = code32!(["mov eax, {tls}", "mov gs, eax"], tls = layout::TLS_SELECTOR);
 const NULL_ONLY: Code = code32!(["xor eax, eax", "mov gs, eax"]);
 
-const SYSENTER: Payload = Payload {
-    ring: Ring::User,
-    prepare: Some(SYSENTER_ON),
-    handler: Some(SYSENTER_ENTRY),
-    needs: Some(Needs::Sysenter),
-    ..row(
-        "sysenter",
-        8,
-        TLS_ONLY,
-        code32!(["mov eax, {stub}", "call eax"], stub = layout::SYSENTER_STUB),
-    )
+const SYSENTER: Payload = payload! { Protected "sysenter", 8, TLS_ONLY,
+    code32!(["mov eax, {stub}; call eax"], stub = layout::SYSENTER_STUB), ring: Ring::User, prepare: Some(SYSENTER_ON),
+    handler: Some(SYSENTER_ENTRY), needs: Some(Needs::Sysenter)
 };
 
 /// The payloads, in the order of the table.
 pub static PAYLOADS: [Payload; 20] = [
-    row(
-        "absolute-load",
-        64,
-        NOTHING,
-        code32!(["mov eax, [{at}]"], at = layout::PERCPU + 4),
-    ),
-    row("gs-load", 64, GS_PERCPU, code32!(["mov eax, gs:[4]"])),
-    row("fs-load", 64, FS_PERCPU, code32!(["mov eax, fs:[4]"])),
-    row(
-        "table-load",
-        32,
-        NOTHING,
-        code32!(
-            [
-                "mov eax, esp",
-                "and eax, -8192",
-                "mov eax, [eax]",
-                "mov eax, [eax * 4 + {table}]",
-                "mov eax, [eax + 4]"
-            ],
-            table = layout::PERCPU_TABLE
-        ),
-    ),
-    row("gs-inc", 32, GS_PERCPU, code32!(["inc dword ptr gs:[8]"])),
-    row(
-        "table-inc",
-        32,
-        NOTHING,
-        code32!(
-            [
-                "mov eax, esp",
-                "and eax, -8192",
-                "mov eax, [eax]",
-                "mov eax, [eax * 4 + {table}]",
-                "inc dword ptr [eax + 8]"
-            ],
-            table = layout::PERCPU_TABLE
-        ),
-    ),
-    row("mov-gs-null", 32, code32!(["xor eax, eax"]), code32!(["mov gs, eax"])),
-    row("mov-gs-data", 32, GS_PERCPU, code32!(["mov gs, eax"])),
-    row("mov-fs-data", 32, FS_PERCPU, code32!(["mov fs, eax"])),
-    row("push-pop-gs-null", 32, NULL, code32!(["push gs", "pop gs"])),
-    row("gs-around-null", 32, NULL, GS_AROUND),
-    row("gs-around-tls", 32, TLS, GS_AROUND),
-    row("gs-around-same", 32, GS_PERCPU, GS_AROUND),
-    row("fs-around-null", 32, NULL, FS_AROUND),
-    row("fs-around-tls", 32, TLS, FS_AROUND),
+    payload! { Protected "absolute-load", 64, NOTHING, code32!(["mov eax, [{at}]"], at = layout::PERCPU + 4) },
+    payload! { Protected "gs-load", 64, GS_PERCPU, code32!(["mov eax, gs:[4]"]) },
+    payload! { Protected "fs-load", 64, FS_PERCPU, code32!(["mov eax, fs:[4]"]) },
+    payload! { Protected "table-load", 32, NOTHING,
+        code32!([
+            "mov eax, esp; and eax, -8192; mov eax, [eax]; mov eax, [eax * 4 + {table}]; mov eax, [eax + 4]",
+        ], table = layout::PERCPU_TABLE)
+    },
+    payload! { Protected "gs-inc", 32, GS_PERCPU, code32!(["inc dword ptr gs:[8]"]) },
+    payload! { Protected "table-inc", 32, NOTHING,
+        code32!([
+            "mov eax, esp; and eax, -8192; mov eax, [eax]; mov eax, [eax * 4 + {table}]",
+            "inc dword ptr [eax + 8]",
+        ], table = layout::PERCPU_TABLE)
+    },
+    payload! { Protected "mov-gs-null", 32, code32!(["xor eax, eax"]), code32!(["mov gs, eax"]) },
+    payload! { Protected "mov-gs-data", 32, GS_PERCPU, code32!(["mov gs, eax"]) },
+    payload! { Protected "mov-fs-data", 32, FS_PERCPU, code32!(["mov fs, eax"]) },
+    payload! { Protected "push-pop-gs-null", 32, NULL, code32!(["push gs; pop gs"]) },
+    payload! { Protected "gs-around-null", 32, NULL, GS_AROUND },
+    payload! { Protected "gs-around-tls", 32, TLS, GS_AROUND },
+    payload! { Protected "gs-around-same", 32, GS_PERCPU, GS_AROUND },
+    payload! { Protected "fs-around-null", 32, NULL, FS_AROUND },
+    payload! { Protected "fs-around-tls", 32, TLS, FS_AROUND },
     INT80,
     Payload {
         name: "int80-gs",

@@ -8,12 +8,8 @@
 #![expect(unsafe_code, reason = "naked functions whose bytes are copied")]
 
 use crate::arch::code::{Code, code64};
-use crate::arch::payload::{Exits, Mode, Needs, Payload, Ring};
+use crate::arch::payload::{Exits, Mode, Needs, Payload, Ring, payload};
 use crate::layout::{self, mailbox};
-
-const fn row(name: &'static str, copies: u32, setup: Code, operation: Code) -> Payload {
-    Payload::new(name, Mode::Long, copies, setup, operation)
-}
 
 const NOTHING: Code = Code::NOTHING;
 /// %gs's base and the one that SWAPGS exchanges it with: the CPU's data and a user's.
@@ -65,67 +61,28 @@ const KERNEL_GS_BASE: Code = code64!(
     user = layout::USER_TLS
 );
 
-const SYSCALL: Payload = Payload {
-    ring: Ring::User,
-    prepare: Some(SYSCALL_ON),
-    handler: Some(code64!(["sysretq"])),
-    ..row("syscall-sysret", 16, NOTHING, code64!(["syscall"]))
+const SYSCALL: Payload = payload! { Long "syscall-sysret", 16, NOTHING,
+    code64!(["syscall"]), ring: Ring::User, prepare: Some(SYSCALL_ON), handler: Some(code64!(["sysretq"]))
 };
 
 /// The payloads, in the order of the table.
 pub static PAYLOADS: [Payload; 12] = [
-    row(
-        "absolute-load-64",
-        64,
-        code64!(["mov r8d, {at}"], at = layout::PERCPU),
-        code64!(["mov eax, [r8 + 4]"]),
-    ),
-    Payload {
-        prepare: Some(BASES),
-        ..row("gs-load-64", 64, NOTHING, code64!(["mov eax, gs:[4]"]))
+    payload! { Long "absolute-load-64", 64, code64!(["mov r8d, {at}"], at = layout::PERCPU), code64!(["mov eax, [r8 + 4]"]) },
+    payload! { Long "gs-load-64", 64, NOTHING, code64!(["mov eax, gs:[4]"]), prepare: Some(BASES) },
+    payload! { Long "gs-inc-64", 32, NOTHING, code64!(["inc qword ptr gs:[8]"]), prepare: Some(BASES) },
+    payload! { Long "swapgs-twice", 32, NOTHING, code64!(["swapgs; swapgs"]), prepare: Some(BASES) },
+    payload! { Long "wrgsbase", 32, code64!(["mov r8d, {at}"], at = layout::PERCPU),
+        code64!(["wrgsbase r8"]), needs: Some(Needs::FsGsBase)
     },
-    Payload {
-        prepare: Some(BASES),
-        ..row("gs-inc-64", 32, NOTHING, code64!(["inc qword ptr gs:[8]"]))
+    payload! { Long "rdgsbase", 32, NOTHING, code64!(["rdgsbase r8"]), needs: Some(Needs::FsGsBase), prepare: Some(BASES) },
+    payload! { Long "wrmsr-gs-base", 16, GS_BASE,
+        code64!(["wrmsr"]), exits: Exits::Maybe("none: KVM lets guests write these MSRs on VMX and SVM alike")
     },
-    Payload {
-        prepare: Some(BASES),
-        ..row("swapgs-twice", 32, NOTHING, code64!(["swapgs", "swapgs"]))
+    payload! { Long "wrmsr-kernel-gs-base", 16, KERNEL_GS_BASE,
+        code64!(["wrmsr"]), exits: Exits::Maybe("none: KVM lets guests write these MSRs on VMX and SVM alike")
     },
-    Payload {
-        needs: Some(Needs::FsGsBase),
-        ..row(
-            "wrgsbase",
-            32,
-            code64!(["mov r8d, {at}"], at = layout::PERCPU),
-            code64!(["wrgsbase r8"]),
-        )
-    },
-    Payload {
-        needs: Some(Needs::FsGsBase),
-        prepare: Some(BASES),
-        ..row("rdgsbase", 32, NOTHING, code64!(["rdgsbase r8"]))
-    },
-    Payload {
-        exits: Exits::Maybe("none: KVM lets guests write these MSRs on VMX and SVM alike"),
-        ..row("wrmsr-gs-base", 16, GS_BASE, code64!(["wrmsr"]))
-    },
-    Payload {
-        exits: Exits::Maybe("none: KVM lets guests write these MSRs on VMX and SVM alike"),
-        ..row("wrmsr-kernel-gs-base", 16, KERNEL_GS_BASE, code64!(["wrmsr"]))
-    },
-    row(
-        "mov-gs-null-64",
-        32,
-        code64!(["xor eax, eax"]),
-        code64!(["mov gs, eax"]),
-    ),
-    row(
-        "mov-gs-data-64",
-        32,
-        code64!(["mov eax, {s}"], s = layout::USER_DS),
-        code64!(["mov gs, eax"]),
-    ),
+    payload! { Long "mov-gs-null-64", 32, code64!(["xor eax, eax"]), code64!(["mov gs, eax"]) },
+    payload! { Long "mov-gs-data-64", 32, code64!(["mov eax, {s}"], s = layout::USER_DS), code64!(["mov gs, eax"]) },
     SYSCALL,
     Payload {
         name: "syscall-swapgs-sysret",

@@ -10,12 +10,8 @@
 #![expect(unsafe_code, reason = "naked functions whose bytes are copied")]
 
 use crate::arch::code::{Code, code64};
-use crate::arch::payload::{Exits, Mode, Payload};
+use crate::arch::payload::{Exits, Mode, Payload, payload};
 use crate::layout::{self, INTERRUPT_VECTOR};
-
-const fn row(name: &'static str, copies: u32, setup: Code, operation: Code) -> Payload {
-    Payload::new(name, Mode::Long, copies, setup, operation)
-}
 
 /// r8: the flags as they are, with IF clear.
 const IF_CLEAR: Code = code64!(["pushfq", "pop r8"]);
@@ -49,107 +45,42 @@ const APIC_ON: Code = code64!(
 /// r10: the local APIC.
 const APIC: Code = code64!(["mov r10d, {apic}"], apic = layout::LAPIC);
 
-const PENDING: Payload = Payload {
-    apic: true,
-    prepare: Some(APIC_ON),
-    gates: &[(INTERRUPT_VECTOR, END_INTERRUPT)],
+const PENDING: Payload = payload! { Long "", 8, APIC,
+    NOTHING, apic: true, prepare: Some(APIC_ON), gates: &[(INTERRUPT_VECTOR, END_INTERRUPT)],
     exits: Exits::Maybe(
         "the interrupt is raised by a write to the local APIC and delivered by the hypervisor: both exit, unless the CPU virtualizes the APIC",
     ),
-    ..row("", 8, APIC, NOTHING)
 };
 
 /// The payloads, in the order of the table.
 pub static PAYLOADS: [Payload; 22] = [
-    row("push-pop", 32, code64!(["mov r8d, 1"]), code64!(["push r8", "pop r9"])),
-    row("popf-clear", 32, IF_CLEAR, code64!(["push r8", "popfq"])),
-    row("popf-set", 32, IF_SET, code64!(["push r8", "popfq"])),
-    row(
-        "popf-toggle",
-        32,
-        BOTH,
-        code64!(["push r9", "popfq", "push r8", "popfq"]),
-    ),
-    row("rep-popf-clear", 32, IF_CLEAR, code64!(["push r8", ".byte 0xf3, 0x9d"])),
-    row("rep-popf-set", 32, IF_SET, code64!(["push r8", ".byte 0xf3, 0x9d"])),
-    row("pushf-pop", 32, NOTHING, code64!(["pushfq", "pop r9"])),
-    row("cli-clear", 32, NOTHING, code64!(["cli"])),
-    row("sti-set", 32, ENABLED, code64!(["sti"])),
-    row("cli-sti", 32, ENABLED, code64!(["cli", "sti"])),
+    payload! { Long "push-pop", 32, code64!(["mov r8d, 1"]), code64!(["push r8; pop r9"]) },
+    payload! { Long "popf-clear", 32, IF_CLEAR, code64!(["push r8; popfq"]) },
+    payload! { Long "popf-set", 32, IF_SET, code64!(["push r8; popfq"]) },
+    payload! { Long "popf-toggle", 32, BOTH, code64!(["push r9; popfq; push r8; popfq"]) },
+    payload! { Long "rep-popf-clear", 32, IF_CLEAR, code64!(["push r8; .byte 0xf3, 0x9d"]) },
+    payload! { Long "rep-popf-set", 32, IF_SET, code64!(["push r8; .byte 0xf3, 0x9d"]) },
+    payload! { Long "pushf-pop", 32, NOTHING, code64!(["pushfq; pop r9"]) },
+    payload! { Long "cli-clear", 32, NOTHING, code64!(["cli"]) },
+    payload! { Long "sti-set", 32, ENABLED, code64!(["sti"]) },
+    payload! { Long "cli-sti", 32, ENABLED, code64!(["cli; sti"]) },
     // What a kernel's lock does around its section, restored in each of the ways of the mail. IF is set before.
-    row(
-        "save-cli-popf",
-        32,
-        ENABLED,
-        code64!(["pushfq", "pop r8", "cli", "push r8", "popfq"]),
-    ),
-    row(
-        "save-cli-rep-popf",
-        32,
-        ENABLED,
-        code64!(["pushfq", "pop r8", "cli", "push r8", ".byte 0xf3, 0x9d"]),
-    ),
-    row(
-        "save-cli-test-sti",
-        32,
-        ENABLED,
-        code64!(["pushfq", "pop r8", "cli", "test r8d, 0x200", "jz 7f", "sti", "7:"]),
-    ),
+    payload! { Long "save-cli-popf", 32, ENABLED, code64!(["pushfq; pop r8; cli; push r8; popfq"]) },
+    payload! { Long "save-cli-rep-popf", 32, ENABLED, code64!(["pushfq; pop r8; cli; push r8; .byte 0xf3, 0x9d"]) },
+    payload! { Long "save-cli-test-sti", 32, ENABLED, code64!(["pushfq; pop r8; cli; test r8d, 0x200; jz 7f; sti; 7:"]) },
     // The same inside a section that has interrupts off already.
-    row(
-        "nested-save-cli-popf",
-        32,
-        NOTHING,
-        code64!(["pushfq", "pop r8", "cli", "push r8", "popfq"]),
-    ),
-    row(
-        "nested-save-cli-test",
-        32,
-        NOTHING,
-        code64!(["pushfq", "pop r8", "cli", "test r8d, 0x200", "jz 7f", "sti", "7:"]),
-    ),
+    payload! { Long "nested-save-cli-popf", 32, NOTHING, code64!(["pushfq; pop r8; cli; push r8; popfq"]) },
+    payload! { Long "nested-save-cli-test", 32, NOTHING, code64!(["pushfq; pop r8; cli; test r8d, 0x200; jz 7f; sti; 7:"]) },
     // Delivery and return, without and with an interrupt's cause.
-    Payload {
-        gates: &[(INTERRUPT_VECTOR, RETURN)],
-        ..row(
-            "int-iret",
-            16,
-            NOTHING,
-            code64!(["int {vector}"], vector = INTERRUPT_VECTOR),
-        )
+    payload! { Long "int-iret", 16, NOTHING,
+        code64!(["int {vector}"], vector = INTERRUPT_VECTOR), gates: &[(INTERRUPT_VECTOR, RETURN)]
     },
-    row(
-        "iret",
-        16,
-        code64!(["mov r8d, ss", "mov r9d, cs"]),
-        code64!([
-            "mov rax, rsp",
-            "push r8",
-            "push rax",
-            "pushfq",
-            "push r9",
-            "lea rax, [rip + 7f]",
-            "push rax",
-            "iretq",
-            "7:"
-        ]),
-    ),
-    row(
-        "iret-frame",
-        16,
-        code64!(["mov r8d, ss", "mov r9d, cs"]),
-        code64!([
-            "mov rax, rsp",
-            "push r8",
-            "push rax",
-            "pushfq",
-            "push r9",
-            "lea rax, [rip + 7f]",
-            "push rax",
-            "add rsp, 40",
-            "7:"
-        ]),
-    ),
+    payload! { Long "iret", 16, code64!(["mov r8d, ss; mov r9d, cs"]),
+        code64!(["mov rax, rsp; push r8; push rax; pushfq; push r9; lea rax, [rip + 7f]; push rax; iretq; 7:"])
+    },
+    payload! { Long "iret-frame", 16, code64!(["mov r8d, ss; mov r9d, cs"]),
+        code64!(["mov rax, rsp; push r8; push rax; pushfq; push r9; lea rax, [rip + 7f]; push rax; add rsp, 40; 7:"])
+    },
     // An interrupt that this CPU sends itself while IF is clear, and what lets it in.
     Payload {
         name: "apic-write",
@@ -184,5 +115,5 @@ pub static PAYLOADS: [Payload; 22] = [
         ..PENDING
     },
     // Beside the instructions above: one that does nothing, of which a witness takes the ratio.
-    row("nop", 64, NOTHING, code64!(["nop"])),
+    payload! { Long "nop", 64, NOTHING, code64!(["nop"]) },
 ];

@@ -9,12 +9,8 @@
 #![expect(unsafe_code, reason = "naked functions whose bytes are copied")]
 
 use crate::arch::code::{Code, code64};
-use crate::arch::payload::{Exits, Mode, Needs, Payload};
+use crate::arch::payload::{Exits, Mode, Needs, Payload, payload};
 use crate::layout::{self, INTERRUPT_VECTOR};
-
-const fn row(name: &'static str, copies: u32, operation: Code) -> Payload {
-    Payload::new(name, Mode::Long, copies, Code::NOTHING, operation)
-}
 
 /// Turns the local APIC on and into the mode of MSRs: IA32_APIC_BASE bit 10, then the spurious vector.
 const X2APIC_ON: Code = code64!([
@@ -54,81 +50,38 @@ const TIMER_ENDED: Code = code64!(
 
 /// The payloads, in the order of the table.
 pub static PAYLOADS: [Payload; 14] = [
-    row("rdtsc", 16, code64!(["rdtsc"])),
-    row("lfence-rdtsc", 16, code64!(["lfence", "rdtsc"])),
-    row("mfence-rdtsc", 16, code64!(["mfence", "rdtsc"])),
-    Payload {
-        needs: Some(Needs::Rdtscp),
-        ..row("rdtscp", 16, code64!(["rdtscp"]))
+    payload! { Long "rdtsc", 16, Code::NOTHING, code64!(["rdtsc"]) },
+    payload! { Long "lfence-rdtsc", 16, Code::NOTHING, code64!(["lfence; rdtsc"]) },
+    payload! { Long "mfence-rdtsc", 16, Code::NOTHING, code64!(["mfence; rdtsc"]) },
+    payload! { Long "rdtscp", 16, Code::NOTHING, code64!(["rdtscp"]), needs: Some(Needs::Rdtscp) },
+    payload! { Long "lfence-rdtsc-lfence", 16, Code::NOTHING, code64!(["lfence; rdtsc; lfence"]) },
+    payload! { Long "lfence-rdtsc-dependent-load", 16, Code::NOTHING,
+        code64!(["lfence; rdtsc; shl rdx, 32; or rax, rdx; shl rdx, 32; mov rcx, [rsi + rdx]; cmp rax, rcx", "cmovb rax, rcx"])
     },
-    row("lfence-rdtsc-lfence", 16, code64!(["lfence", "rdtsc", "lfence"])),
-    row(
-        "lfence-rdtsc-dependent-load",
-        16,
+    payload! { Long "cpuid-rdtsc", 4, Code::NOTHING,
+        code64!(["xor eax, eax; cpuid; rdtsc"]), exits: Exits::Each("CPUID exits on every CPU")
+    },
+    payload! { Long "mov-cr3-rdtsc", 16, code64!(["mov r8, cr3"]),
+        code64!(["mov cr3, r8; rdtsc"]), exits: Exits::Maybe("none with nested page tables (EPT, NPT); each copy exits without")
+    },
+    payload! { Long "invlpg-rdtsc", 16, Code::NOTHING,
+        code64!(["invlpg [rsi]; rdtsc"]), exits: Exits::Maybe("none with nested page tables (EPT, NPT); each copy exits without")
+    },
+    payload! { Long "wrmsr-apic", 8, code64!(["mov ecx, 0x80b; xor eax, eax; xor edx, edx"]),
+        code64!(["wrmsr"]), apic: true, prepare: Some(X2APIC_ON), needs: Some(Needs::X2Apic),
+        exits: Exits::Maybe("none where the CPU virtualizes the end of an interrupt (APICv, x2AVIC); each copy exits without")
+    },
+    payload! { Long "iret-rdtsc", 16, Code::NOTHING,
         code64!([
-            "lfence",
-            "rdtsc",
-            "shl rdx, 32",
-            "or rax, rdx",
-            "shl rdx, 32",
-            "mov rcx, [rsi + rdx]",
-            "cmp rax, rcx",
-            "cmovb rax, rcx",
-        ]),
-    ),
-    Payload {
-        exits: Exits::Each("CPUID exits on every CPU"),
-        ..row("cpuid-rdtsc", 4, code64!(["xor eax, eax", "cpuid", "rdtsc"]))
+            "mov r8d, ss; mov r9d, cs; mov rax, rsp; push r8; push rax; pushfq; push r9; lea rax, [rip + 7f]",
+            "push rax; iretq; 7:; rdtsc",
+        ])
     },
-    Payload {
-        setup: code64!(["mov r8, cr3"]),
-        exits: Exits::Maybe("none with nested page tables (EPT, NPT); each copy exits without"),
-        ..row("mov-cr3-rdtsc", 16, code64!(["mov cr3, r8", "rdtsc"]))
-    },
-    Payload {
-        exits: Exits::Maybe("none with nested page tables (EPT, NPT); each copy exits without"),
-        ..row("invlpg-rdtsc", 16, code64!(["invlpg [rsi]", "rdtsc"]))
-    },
-    Payload {
-        apic: true,
-        prepare: Some(X2APIC_ON),
-        setup: code64!(["mov ecx, 0x80b", "xor eax, eax", "xor edx, edx"]),
-        needs: Some(Needs::X2Apic),
-        exits: Exits::Maybe(
-            "none where the CPU virtualizes the end of an interrupt (APICv, x2AVIC); each copy exits without",
-        ),
-        ..row("wrmsr-apic", 8, code64!(["wrmsr"]))
-    },
-    row(
-        "iret-rdtsc",
-        16,
-        code64!([
-            "mov r8d, ss",
-            "mov r9d, cs",
-            "mov rax, rsp",
-            "push r8",
-            "push rax",
-            "pushfq",
-            "push r9",
-            "lea rax, [rip + 7f]",
-            "push rax",
-            "iretq",
-            "7:",
-            "rdtsc",
-        ]),
-    ),
-    Payload {
-        apic: true,
-        prepare: Some(TIMER_ON),
-        setup: code64!(["mov r10d, {apic}"], apic = layout::LAPIC),
+    payload! { Long "hlt-timer", 1, code64!(["mov r10d, {apic}"], apic = layout::LAPIC),
+        code64!(["mov dword ptr [r10 + 0x380], 1000; sti; hlt; cli"]), apic: true, prepare: Some(TIMER_ON),
         gates: &[(INTERRUPT_VECTOR, TIMER_ENDED)],
-        exits: Exits::Each("HLT exits unless it is told not to, and the timer's interrupt comes from the hypervisor"),
-        ..row(
-            "hlt-timer",
-            1,
-            code64!(["mov dword ptr [r10 + 0x380], 1000", "sti", "hlt", "cli"]),
-        )
+        exits: Exits::Each("HLT exits unless it is told not to, and the timer's interrupt comes from the hypervisor")
     },
-    row("lfence", 32, code64!(["lfence"])),
-    row("mfence", 32, code64!(["mfence"])),
+    payload! { Long "lfence", 32, Code::NOTHING, code64!(["lfence"]) },
+    payload! { Long "mfence", 32, Code::NOTHING, code64!(["mfence"]) },
 ];

@@ -11,7 +11,7 @@ use super::super::popf_if::{UD, UD_HANDLER};
 use super::case;
 use crate::arch::case::{Case, Expect};
 use crate::arch::code::{Code, code64};
-use crate::arch::payload::{Mode, Payload};
+use crate::arch::payload::{Mode, Payload, payload};
 use crate::layout::{self, INTERRUPT_VECTOR, mailbox};
 
 /// Turns the local APIC on.
@@ -30,40 +30,29 @@ const COUNTS: Code = code64!(
 /// Where the handler counts.
 const COUNT: u64 = mailbox::RESULTS + 8 * (mailbox::RESULT_WORDS as u64 - 1);
 
-const fn pending(name: &'static str, claim: &'static str, code: Code, expect: Expect) -> Case {
-    let case = case(Mode::Long, name, claim, code, expect);
-    Case {
-        payload: Payload {
-            apic: true,
-            prepare: Some(APIC_ON),
-            gates: &[(INTERRUPT_VECTOR, COUNTS)],
-            ..case.payload
-        },
-        ..case
-    }
+/// The local APIC is on, and its interrupts are counted.
+macro_rules! pending {
+    ($name:literal, $claim:literal, $code:expr, $expect:expr) => {
+        pending! { $name, $claim, $code, $expect, gates: &[(INTERRUPT_VECTOR, COUNTS)] }
+    };
+    ($name:literal, $claim:literal, $code:expr, $expect:expr, gates: $gates:expr) => {
+        case! { Long $name, $claim, $code, $expect, apic: true, prepare: Some(APIC_ON), gates: $gates }
+    };
 }
 
 /// The interrupt is sent, then `$held`, which keeps it out, and the count; then `$restored`, which lets it in, and the count.
 macro_rules! sent {
-    ($name:literal, $claim:literal, $held:expr, $restored:expr) => {
-        pending(
-            $name,
-            $claim,
-            code64!(
-                [
-                    "mov r10d, {apic}; mov dword ptr [r10 + 0x300], 0x44000 + {vector}",
-                    $held,
-                    "mov rax, [rbx + {count}]; mov [rbx + {r}], rax",
-                    $restored,
-                    "cli; mov rax, [rbx + {count}]; mov [rbx + {r} + 8], rax",
-                ],
-                apic = layout::LAPIC,
-                vector = INTERRUPT_VECTOR,
-                count = COUNT,
-                r = mailbox::RESULTS
-            ),
-            Expect::Words(&[0, 1]),
-        )
+    ($name:literal, $claim:literal, $held:expr, $restored:expr $(, gates: $gates:expr)?) => {
+        pending! { $name, $claim,
+            code64!([
+                "mov r10d, {apic}; mov dword ptr [r10 + 0x300], 0x44000 + {vector}",
+                $held,
+                "mov rax, [rbx + {count}]; mov [rbx + {r}], rax",
+                $restored,
+                "cli; mov rax, [rbx + {count}]; mov [rbx + {r} + 8], rax",
+            ], apic = layout::LAPIC, vector = INTERRUPT_VECTOR, count = COUNT, r = mailbox::RESULTS),
+            Expect::Words(&[0, 1]) $(, gates: $gates)?
+        }
     };
 }
 
@@ -76,63 +65,18 @@ macro_rules! slowly {
 
 /// The cases.
 pub(crate) static INTERRUPTS: [Case; 7] = [
-    sent!(
-        "pending-sti",
-        "An interrupt that is pending while IF is clear comes after STI, and not before",
-        "nop",
-        slowly!("sti")
-    ),
-    sent!(
-        "sti-delays",
-        "STI lets it in one instruction later: CLI right behind STI keeps it out",
-        "sti; cli",
-        slowly!("sti")
-    ),
-    sent!(
-        "pending-popf",
-        "POPF that sets IF lets it in, and not before",
-        "nop",
-        slowly!("push 0x202; popfq")
-    ),
-    sent!(
-        "popf-does-not-delay",
-        "POPF lets it in at once: CLI right behind it is too late",
-        "nop",
-        "push 0x202; popfq"
-    ),
-    sent!(
-        "pending-popf-clear",
-        "POPF that leaves IF clear keeps it out",
-        "push 2; popfq; nop",
-        slowly!("sti")
-    ),
-    Case {
-        payload: Payload {
-            gates: &[(INTERRUPT_VECTOR, COUNTS), (UD, UD_HANDLER)],
-            ..PENDING_POPF_IF.payload
-        },
-        ..PENDING_POPF_IF
+    sent! { "pending-sti", "An interrupt that is pending while IF is clear comes after STI, and not before", "nop", slowly!("sti") },
+    sent! { "sti-delays", "STI lets it in one instruction later: CLI right behind STI keeps it out", "sti; cli", slowly!("sti") },
+    sent! { "pending-popf", "POPF that sets IF lets it in, and not before", "nop", slowly!("push 0x202; popfq") },
+    sent! { "popf-does-not-delay", "POPF lets it in at once: CLI right behind it is too late", "nop", "push 0x202; popfq" },
+    sent! { "pending-popf-clear", "POPF that leaves IF clear keeps it out", "push 2; popfq; nop", slowly!("sti") },
+    sent! { "pending-popf-if", "POPF_IF that sets IF lets it in, and one that clears IF keeps it out",
+        "push 2; ud2; nop", slowly!("push 0x202; ud2"), gates: &[(INTERRUPT_VECTOR, COUNTS), (UD, UD_HANDLER)]
     },
-    pending(
-        "hlt-wakes-by-timer",
-        "HLT ends when the local APIC's timer fires, after its handler has run",
-        code64!(
-            [
-                "mov r10d, {apic}; mov dword ptr [r10 + 0x3e0], 0xb; mov dword ptr [r10 + 0x320], {vector}",
-                "mov dword ptr [r10 + 0x380], 20000; sti; hlt; cli; mov rax, [rbx + {count}]; mov [rbx + {r}], rax",
-            ],
-            apic = layout::LAPIC,
-            vector = INTERRUPT_VECTOR,
-            count = COUNT,
-            r = mailbox::RESULTS
-        ),
-        Expect::Words(&[1]),
-    ),
+    pending! { "hlt-wakes-by-timer", "HLT ends when the local APIC's timer fires, after its handler has run",
+        code64!([
+            "mov r10d, {apic}; mov dword ptr [r10 + 0x3e0], 0xb; mov dword ptr [r10 + 0x320], {vector}",
+            "mov dword ptr [r10 + 0x380], 20000; sti; hlt; cli; mov rax, [rbx + {count}]; mov [rbx + {r}], rax",
+        ], apic = layout::LAPIC, vector = INTERRUPT_VECTOR, count = COUNT, r = mailbox::RESULTS), Expect::Words(&[1])
+    },
 ];
-
-const PENDING_POPF_IF: Case = sent!(
-    "pending-popf-if",
-    "POPF_IF that sets IF lets it in, and one that clears IF keeps it out",
-    "push 2; ud2; nop",
-    slowly!("push 0x202; ud2")
-);

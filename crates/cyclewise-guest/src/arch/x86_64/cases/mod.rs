@@ -16,29 +16,19 @@ pub(crate) use popf_if::POPF_IF;
 pub(crate) use segments32::SEGMENTS32;
 pub(crate) use segments64::SEGMENTS64;
 
-use crate::arch::case::{Case, Expect};
-use crate::arch::code::Code;
-use crate::arch::payload::{Mode, Payload, Ring};
+use crate::arch::case::Expect;
 
-/// A case in ring 0.
-const fn case(mode: Mode, name: &'static str, claim: &'static str, code: Code, expect: Expect) -> Case {
-    Case {
-        claim,
-        payload: Payload::new(name, mode, 1, Code::NOTHING, code),
-        expect,
-    }
+/// A case of `$mode` by its name, claim, code and outcome, and the fields in which its payload differs from [`Payload::new`]'s.
+macro_rules! case {
+    ($mode:ident $name:literal, $claim:literal, $code:expr, $expect:expr $(, $field:ident: $value:expr)* $(,)?) => {
+        Case {
+            claim: $claim,
+            payload: payload!($mode $name, 1, Code::NOTHING, $code $(, $field: $value)*),
+            expect: $expect,
+        }
+    };
 }
-
-/// The same in ring 3.
-const fn user(case: Case) -> Case {
-    Case {
-        payload: Payload {
-            ring: Ring::User,
-            ..case.payload
-        },
-        ..case
-    }
-}
+use case;
 
 /// A general protection fault without a selector.
 const GP: u8 = 13;

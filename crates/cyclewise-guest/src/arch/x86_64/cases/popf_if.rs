@@ -6,10 +6,10 @@
 #![expect(unsafe_code, reason = "naked functions whose bytes are copied")]
 
 use super::super::popf_if::{BREAKPOINT, BREAKPOINT_HANDLER, UD, UD_HANDLER};
-use super::{case, fault, user};
+use super::{case, fault};
 use crate::arch::case::{Case, Expect};
 use crate::arch::code::{Code, code64};
-use crate::arch::payload::{Mode, Payload};
+use crate::arch::payload::{Mode, Payload, Ring, payload};
 use crate::layout::mailbox;
 
 /// Results by bit: 1 << 9 for IF, nothing for every other; then 0 for a stack that is balanced.
@@ -63,71 +63,37 @@ macro_rules! each_bit {
     };
 }
 
-const fn emulated(name: &'static str, claim: &'static str, code: Code, expect: Expect) -> Case {
-    let case = case(Mode::Long, name, claim, code, expect);
-    Case {
-        payload: Payload {
-            gates: &[(UD, UD_HANDLER), (BREAKPOINT, BREAKPOINT_HANDLER)],
-            ..case.payload
-        },
-        ..case
-    }
+/// The instruction is emulated, by either of its handlers.
+macro_rules! emulated {
+    ($name:literal, $claim:literal, $code:expr, $expect:expr $(, $field:ident: $value:expr)*) => {
+        case! { Long $name, $claim, $code, $expect,
+            gates: &[(UD, UD_HANDLER), (BREAKPOINT, BREAKPOINT_HANDLER)] $(, $field: $value)* }
+    };
 }
 
 /// The cases. Bit 63 is never tried: nothing is skipped.
 pub(crate) static POPF_IF: [Case; 9] = [
-    emulated(
-        "popf-if-by-ud-clear",
-        "From IF clear, POPF_IF by UD2 sets IF where the popped word has it, and changes no other flag",
-        each_bit!(2, 63, "ud2"),
-        ONLY_IF,
-    ),
-    emulated(
-        "popf-if-by-ud-set",
-        "From IF and the arithmetic flags set, POPF_IF by UD2 clears IF, and changes no other flag",
-        each_bit!(0xad7, 63, "ud2"),
-        ONLY_IF,
-    ),
-    emulated(
-        "popf-if-by-int3-clear",
-        "The same by INT3, from IF clear",
-        each_bit!(2, 63, ".byte 0xcc, 0x9d"),
-        ONLY_IF,
-    ),
-    emulated(
-        "popf-if-by-int3-set",
-        "The same by INT3, from IF set",
-        each_bit!(0xad7, 63, ".byte 0xcc, 0x9d"),
-        ONLY_IF,
-    ),
-    user(emulated(
-        "popf-if-in-ring-3",
-        "In ring 3 with IOPL 0, POPF_IF by UD2 changes nothing and does not fault",
-        each_bit!(2, 63, "ud2"),
-        NOTHING,
-    )),
-    user(emulated(
-        "popf-if-by-int3-in-ring-3",
-        "In ring 3 with IOPL 0, POPF_IF by INT3 changes nothing and does not fault",
-        each_bit!(2, 63, ".byte 0xcc, 0x9d"),
-        NOTHING,
-    )),
-    emulated(
-        "rep-popf-by-flag",
-        "F3 9D itself changes the other flags too: the proposed meaning is not that of today's CPUs",
-        each_bit!(2, 8, ".byte 0xf3, 0x9d"),
-        POPF,
-    ),
-    emulated(
-        "another-breakpoint",
-        "A breakpoint that is not over F3 9D is reported, and not emulated",
-        code64!(["int3", "nop"]),
-        fault(BREAKPOINT, 0, 0),
-    ),
-    emulated(
-        "another-invalid-opcode",
-        "An invalid opcode that is not UD2 is reported, and not emulated",
-        code64!([".byte 0x0f, 0xff, 0xc0"]),
-        fault(UD, 0, 0),
-    ),
+    emulated! { "popf-if-by-ud-clear", "From IF clear, POPF_IF by UD2 sets IF where the popped word has it, and changes no other flag",
+        each_bit!(2, 63, "ud2"), ONLY_IF
+    },
+    emulated! { "popf-if-by-ud-set", "From IF and the arithmetic flags set, POPF_IF by UD2 clears IF, and changes no other flag",
+        each_bit!(0xad7, 63, "ud2"), ONLY_IF
+    },
+    emulated! { "popf-if-by-int3-clear", "The same by INT3, from IF clear", each_bit!(2, 63, ".byte 0xcc, 0x9d"), ONLY_IF },
+    emulated! { "popf-if-by-int3-set", "The same by INT3, from IF set", each_bit!(0xad7, 63, ".byte 0xcc, 0x9d"), ONLY_IF },
+    emulated! { "popf-if-in-ring-3", "In ring 3 with IOPL 0, POPF_IF by UD2 changes nothing and does not fault",
+        each_bit!(2, 63, "ud2"), NOTHING, ring: Ring::User
+    },
+    emulated! { "popf-if-by-int3-in-ring-3", "In ring 3 with IOPL 0, POPF_IF by INT3 changes nothing and does not fault",
+        each_bit!(2, 63, ".byte 0xcc, 0x9d"), NOTHING, ring: Ring::User
+    },
+    emulated! { "rep-popf-by-flag", "F3 9D itself changes the other flags too: the proposed meaning is not that of today's CPUs",
+        each_bit!(2, 8, ".byte 0xf3, 0x9d"), POPF
+    },
+    emulated! { "another-breakpoint", "A breakpoint that is not over F3 9D is reported, and not emulated",
+        code64!(["int3; nop"]), fault(BREAKPOINT, 0, 0)
+    },
+    emulated! { "another-invalid-opcode", "An invalid opcode that is not UD2 is reported, and not emulated",
+        code64!([".byte 0x0f, 0xff, 0xc0"]), fault(UD, 0, 0)
+    },
 ];

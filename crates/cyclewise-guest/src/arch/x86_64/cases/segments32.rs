@@ -5,19 +5,15 @@
 #![expect(unsafe_code, reason = "naked functions whose bytes are copied")]
 
 use super::super::percpu32::{SYSENTER_ON, SYSENTER_RETURN};
-use super::{GP, case, fault, user};
+use super::{GP, case, fault};
 use crate::arch::case::{Case, Expect};
 use crate::arch::code::{Code, code32};
-use crate::arch::payload::{Mode, Needs, Payload};
+use crate::arch::payload::{Mode, Needs, Payload, Ring, payload};
 use crate::layout::{self, SYSTEM_CALL_VECTOR, mailbox};
 
 /// The word that the CPU's data and a user's data have at offset 4.
 const PERCPU_WORD: u64 = 0x1234_5678;
 const TLS_WORD: u64 = 0x0bad_cafe;
-
-const fn protected(name: &'static str, claim: &'static str, code: Code, expect: Expect) -> Case {
-    case(Mode::Protected, name, claim, code, expect)
-}
 
 /// A system call that saves %gs, loads the kernel's, stores CS, %gs's word and the flags of the entry, and restores it.
 const CALL_BY_INT: Code = code32!(
@@ -97,156 +93,54 @@ macro_rules! calls {
 
 /// The cases.
 pub(crate) static SEGMENTS32: [Case; 10] = [
-    protected(
-        "percpu-by-segment",
-        "%gs, %fs and the table by the CPU's number reach the same word",
-        code32!(
-            [
-                "mov eax, {s}",
-                "mov gs, eax",
-                "mov fs, eax",
-                "mov eax, gs:[4]",
-                "mov [ebx + {r}], eax",
-                "mov eax, fs:[4]",
-                "mov [ebx + {r} + 8], eax",
-                "mov eax, esp",
-                "and eax, -8192",
-                "mov eax, [eax]",
-                "mov eax, [eax * 4 + {table}]",
-                "mov eax, [eax + 4]",
-                "mov [ebx + {r} + 16], eax",
-            ],
-            s = layout::PERCPU_SELECTOR,
-            table = layout::PERCPU_TABLE,
-            r = mailbox::RESULTS
-        ),
-        Expect::Words(&[PERCPU_WORD, PERCPU_WORD, PERCPU_WORD]),
-    ),
-    protected(
-        "save-load-restore",
-        "Saving a user's %gs, loading the kernel's and restoring it switches the data there and back",
-        code32!(
-            [
-                "mov eax, {tls}",
-                "mov gs, eax",
-                "mov edx, {s}",
-                "push gs",
-                "mov gs, edx",
-                "mov eax, gs:[4]",
-                "mov [ebx + {r}], eax",
-                "pop gs",
-                "mov eax, gs:[4]",
-                "mov [ebx + {r} + 8], eax",
-                "mov eax, gs",
-                "mov [ebx + {r} + 16], eax",
-            ],
-            tls = layout::TLS_SELECTOR,
-            s = layout::PERCPU_SELECTOR,
-            r = mailbox::RESULTS
-        ),
-        Expect::Words(&[PERCPU_WORD, TLS_WORD, layout::TLS_SELECTOR as u64]),
-    ),
-    protected(
-        "null-selector-loads",
-        "A null selector can be saved and restored",
-        code32!(
-            [
-                "xor eax, eax",
-                "mov gs, eax",
-                "mov edx, {s}",
-                "push gs",
-                "mov gs, edx",
-                "mov eax, gs:[4]",
-                "mov [ebx + {r}], eax",
-                "pop gs",
-                "mov eax, gs",
-                "mov [ebx + {r} + 8], eax",
-            ],
-            s = layout::PERCPU_SELECTOR,
-            r = mailbox::RESULTS
-        ),
-        Expect::Words(&[PERCPU_WORD, 0]),
-    ),
-    protected(
-        "null-selector-faults",
-        "An access by a null selector faults",
-        code32!(["xor eax, eax", "mov gs, eax", "mov eax, gs:[4]"]),
-        fault(GP, 0, 0),
-    ),
-    protected(
-        "limit-faults",
-        "An access behind the segment's limit faults",
-        code32!(
-            ["mov eax, {s}", "mov gs, eax", "mov eax, gs:[0x1000]"],
-            s = layout::PERCPU_SELECTOR
-        ),
-        fault(GP, 0, 0),
-    ),
-    user(protected(
-        "kernel-selector-in-ring-3",
-        "Ring 3 cannot load the kernel's selector: the fault names it",
-        code32!(["mov eax, {s}", "mov gs, eax"], s = layout::PERCPU_SELECTOR),
-        fault(GP, layout::PERCPU_SELECTOR as u32, 3),
-    )),
-    by_int(
-        user(protected(
-            "iret-nulls-kernel-selectors",
-            "A return to ring 3 with the kernel's selector in %gs makes it null",
-            code32!(
-                ["int {vector}", "mov eax, gs", "mov [ebx + {r}], eax"],
-                vector = SYSTEM_CALL_VECTOR,
-                r = mailbox::RESULTS
-            ),
-            Expect::Words(&[0]),
-        )),
-        &[(SYSTEM_CALL_VECTOR, LEAVES_KERNEL_GS)],
-    ),
-    by_int(
-        user(protected(
-            "int80-keeps-gs",
-            "A system call by INT 0x80 that saves, loads and restores %gs enters ring 0 with IF clear and keeps a user's %gs",
-            calls!("int 0x80"),
-            KEPT,
-        )),
-        &[(SYSTEM_CALL_VECTOR, CALL_BY_INT)],
-    ),
-    by_sysenter(
-        user(protected(
-            "sysenter-keeps-gs",
-            "A system call by SYSENTER and SYSEXIT does the same",
-            calls!("call eax"),
-            KEPT,
-        )),
-        CALL_BY_SYSENTER,
-    ),
-    user(protected(
-        "int-without-a-gate-for-ring-3",
-        "INT from ring 3 to a gate of ring 0 faults, and the fault names the vector",
-        code32!(["int 0x40"]),
-        fault(GP, 0x40 << 3 | 2, 3),
-    )),
+    case! { Protected "percpu-by-segment", "%gs, %fs and the table by the CPU's number reach the same word",
+        code32!([
+            "mov eax, {s}; mov gs, eax; mov fs, eax; mov eax, gs:[4]; mov [ebx + {r}], eax; mov eax, fs:[4]",
+            "mov [ebx + {r} + 8], eax; mov eax, esp; and eax, -8192; mov eax, [eax]",
+            "mov eax, [eax * 4 + {table}]; mov eax, [eax + 4]; mov [ebx + {r} + 16], eax",
+        ], s = layout::PERCPU_SELECTOR, table = layout::PERCPU_TABLE, r = mailbox::RESULTS),
+        Expect::Words(&[PERCPU_WORD, PERCPU_WORD, PERCPU_WORD])
+    },
+    case! { Protected "save-load-restore", "Saving a user's %gs, loading the kernel's and restoring it switches the data there and back",
+        code32!([
+            "mov eax, {tls}; mov gs, eax; mov edx, {s}; push gs; mov gs, edx; mov eax, gs:[4]",
+            "mov [ebx + {r}], eax; pop gs; mov eax, gs:[4]; mov [ebx + {r} + 8], eax; mov eax, gs",
+            "mov [ebx + {r} + 16], eax",
+        ], tls = layout::TLS_SELECTOR, s = layout::PERCPU_SELECTOR, r = mailbox::RESULTS),
+        Expect::Words(&[PERCPU_WORD, TLS_WORD, layout::TLS_SELECTOR as u64])
+    },
+    case! { Protected "null-selector-loads", "A null selector can be saved and restored",
+        code32!([
+            "xor eax, eax; mov gs, eax; mov edx, {s}; push gs; mov gs, edx; mov eax, gs:[4]",
+            "mov [ebx + {r}], eax; pop gs; mov eax, gs; mov [ebx + {r} + 8], eax",
+        ], s = layout::PERCPU_SELECTOR, r = mailbox::RESULTS), Expect::Words(&[PERCPU_WORD, 0])
+    },
+    case! { Protected "null-selector-faults", "An access by a null selector faults",
+        code32!(["xor eax, eax; mov gs, eax; mov eax, gs:[4]"]), fault(GP, 0, 0)
+    },
+    case! { Protected "limit-faults", "An access behind the segment's limit faults",
+        code32!(["mov eax, {s}; mov gs, eax; mov eax, gs:[0x1000]"], s = layout::PERCPU_SELECTOR), fault(GP, 0, 0)
+    },
+    case! { Protected "kernel-selector-in-ring-3", "Ring 3 cannot load the kernel's selector: the fault names it",
+        code32!(["mov eax, {s}; mov gs, eax"], s = layout::PERCPU_SELECTOR), fault(GP, layout::PERCPU_SELECTOR as u32, 3),
+        ring: Ring::User
+    },
+    case! { Protected "iret-nulls-kernel-selectors", "A return to ring 3 with the kernel's selector in %gs makes it null",
+        code32!(["int {vector}; mov eax, gs; mov [ebx + {r}], eax"], vector = SYSTEM_CALL_VECTOR, r = mailbox::RESULTS),
+        Expect::Words(&[0]), ring: Ring::User, gates: &[(SYSTEM_CALL_VECTOR, LEAVES_KERNEL_GS)]
+    },
+    case! { Protected "int80-keeps-gs",
+        "A system call by INT 0x80 that saves, loads and restores %gs enters ring 0 with IF clear and keeps a user's %gs",
+        calls!("int 0x80"), KEPT, ring: Ring::User, gates: &[(SYSTEM_CALL_VECTOR, CALL_BY_INT)]
+    },
+    case! { Protected "sysenter-keeps-gs", "A system call by SYSENTER and SYSEXIT does the same",
+        calls!("call eax"), KEPT, ring: Ring::User, prepare: Some(SYSENTER_ON), handler: Some(CALL_BY_SYSENTER),
+        needs: Some(Needs::Sysenter)
+    },
+    case! { Protected "int-without-a-gate-for-ring-3", "INT from ring 3 to a gate of ring 0 faults, and the fault names the vector",
+        code32!(["int 0x40"]), fault(GP, 0x40 << 3 | 2, 3), ring: Ring::User
+    },
 ];
 
 /// Leaves the kernel's selector in %gs.
 const LEAVES_KERNEL_GS: Code = code32!(["mov eax, {s}", "mov gs, eax", "iretd"], s = layout::PERCPU_SELECTOR);
-
-/// A case whose system calls by INT have a handler.
-const fn by_int(case: Case, gates: &'static [(u8, Code)]) -> Case {
-    Case {
-        payload: Payload { gates, ..case.payload },
-        ..case
-    }
-}
-
-/// A case whose system calls by SYSENTER have a handler.
-const fn by_sysenter(case: Case, handler: Code) -> Case {
-    Case {
-        payload: Payload {
-            prepare: Some(SYSENTER_ON),
-            handler: Some(handler),
-            needs: Some(Needs::Sysenter),
-            ..case.payload
-        },
-        ..case
-    }
-}
