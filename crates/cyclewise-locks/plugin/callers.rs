@@ -1,8 +1,9 @@
 //! Who calls: the return addresses of the calls that a thread is in, and how often each site was executed from which.
 //!
-//! The program's own calls and returns are followed. A return that leads to no address of the list ends it: a coroutine goes on, or a signal's
-//! handler came back, and callers that are not known are better than wrong ones. One that leads deeper has left several calls at once, as
-//! after longjmp(3); until then the callers further up are those of the calls that were left.
+//! The program's own calls and returns are followed. A return that leads to no address of the list ends it: a signal's handler comes back,
+//! after which the list is as before, or a coroutine goes on, whose list is the one that ended where that coroutine left. Callers that are
+//! not known are better than wrong ones: coroutines that left at one place come back with what their lists have in common. A return that
+//! leads deeper has left several calls at once, as after longjmp(3); until then the callers further up are those of the calls that were left.
 //!
 //! # Cost
 //! A push or a search from the top for each call and return, and a search in a hash table for each execution of a site.
@@ -19,6 +20,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const DEEPEST: usize = 1 << 14;
 /// How many calls one return may leave.
 const LEAVES: usize = 256;
+/// Places at which coroutines of one thread may have left.
+const PLACES: usize = 1 << 10;
+/// Innermost calls that are kept of each.
+const KEPT: usize = 64;
 /// Kinds of paths of one thread at a time; of further ones [`NEAR`] callers are kept.
 const PATHS: usize = 8192;
 /// The line that pays, behind a wrapper.
@@ -76,10 +81,22 @@ pub enum Flow {
     Return,
 }
 
+/// Coroutines that left at one place.
+struct Left {
+    /// How many.
+    coroutines: u32,
+    /// The innermost calls that all of them are in.
+    common: Vec<u64>,
+}
+
 /// The calls of one thread.
 #[derive(Default)]
 pub struct Callers {
     stack: Vec<u64>,
+    /// What the last return ended, until a call or a return shows that it was no handler's.
+    ended: Vec<u64>,
+    /// Coroutines that left, by where they come back to.
+    left: HashMap<u64, Left, BuildHasherDefault<FastHasher>>,
     /// Paths that were counted, by this thread or by those before it.
     pub paths: Paths,
 }
@@ -88,8 +105,8 @@ impl Callers {
     /// No calls, and the paths that a thread before counted.
     pub fn with(paths: Paths) -> Self {
         Self {
-            stack: Vec::new(),
             paths,
+            ..Self::default()
         }
     }
 
@@ -101,15 +118,67 @@ impl Callers {
             // Code that asks where it is calls what follows.
             Flow::Call(back) if back == to => {}
             Flow::Call(back) => {
+                self.keep_ended();
                 if self.stack.len() == DEEPEST {
                     self.stack.drain(..DEEPEST / 2);
                 }
                 self.stack.push(back);
             }
             Flow::Return => {
-                let left = self.stack.iter().rev().take(LEAVES).position(|back| *back == to);
-                self.stack.truncate(left.map_or(0, |left| self.stack.len() - left - 1));
+                self.keep_ended();
+                match self.stack.iter().rev().take(LEAVES).position(|back| *back == to) {
+                    Some(left) => self.stack.truncate(self.stack.len() - left - 1),
+                    None => self.ended(to),
+                }
             }
+        }
+    }
+
+    /// A signal's handler has come back, by the return before this system call.
+    pub fn handler_came_back(&mut self) {
+        self.stack = std::mem::take(&mut self.ended);
+    }
+
+    /// A return to an address that no call of the list comes back to.
+    #[cold]
+    fn ended(&mut self, to: u64) {
+        self.ended = std::mem::take(&mut self.stack);
+        let Some(left) = self.left.get_mut(&to) else { return };
+        left.coroutines -= 1;
+        self.stack.clone_from(&left.common);
+        self.stack.pop();
+        if left.coroutines == 0 {
+            self.left.remove(&to);
+        }
+    }
+
+    /// What ended was a coroutine's, which left.
+    #[inline]
+    fn keep_ended(&mut self) {
+        if !self.ended.is_empty() {
+            self.keep_ended_slow();
+        }
+    }
+
+    #[cold]
+    fn keep_ended_slow(&mut self) {
+        let ended = std::mem::take(&mut self.ended);
+        let kept = &ended[ended.len().saturating_sub(KEPT)..];
+        let (Some(back), places) = (kept.last(), self.left.len()) else {
+            return;
+        };
+        match self.left.get_mut(back) {
+            Some(left) => {
+                left.coroutines += 1;
+                let pairs = left.common.iter().rev().zip(kept.iter().rev());
+                let same = pairs.take_while(|(a, b)| a == b).count();
+                left.common.drain(..left.common.len() - same);
+            }
+            None if places < PLACES => {
+                let (coroutines, common) = (1, kept.to_vec());
+                self.left.insert(*back, Left { coroutines, common });
+            }
+            None => {}
         }
     }
 
@@ -190,6 +259,40 @@ mod tests {
         assert_eq!(after(&[(a, 1), (b, 2), (c, 3), (Flow::Return, 10)]), []);
         // A coroutine went on: nobody is known, and new calls are.
         assert_eq!(after(&[(a, 1), (Flow::Return, 99), (b, 2)]), [20]);
+    }
+
+    #[test]
+    fn a_coroutine_comes_back_with_its_calls() {
+        let [a, b, c, d] = [10, 20, 30, 40].map(Flow::Call);
+        // In 10, at 20, it leaves to a new one, which leaves at 30 and comes back the same way.
+        let mut steps = vec![(a, 1), (b, 2), (Flow::Return, 99), (c, 3), (Flow::Return, 20)];
+        assert_eq!(after(&steps), [10]);
+        steps.extend([(b, 2), (Flow::Return, 30)]);
+        assert_eq!(after(&steps), [], "the new one has no callers");
+        // Two that left at 20, from 10 and from 40: what both are in is known of each.
+        let mut steps = vec![
+            (a, 1),
+            (b, 2),
+            (Flow::Return, 99),
+            (d, 4),
+            (b, 2),
+            (Flow::Return, 98),
+            (c, 3),
+        ];
+        steps.push((Flow::Return, 20));
+        assert_eq!(after(&steps), []);
+    }
+
+    #[test]
+    fn what_a_handler_interrupted_goes_on_with_its_calls() {
+        let mut callers = Callers::default();
+        let [a, b] = [10, 20].map(Flow::Call);
+        for (flow, to) in [(a, 1), (b, 2), (Flow::Return, 20), (Flow::Return, 99)] {
+            callers.went(flow, to);
+        }
+        assert!(callers.stack.is_empty(), "until it is known who came back");
+        callers.handler_came_back();
+        assert_eq!(callers.stack, [10]);
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub struct Numbers {
     mremap: i64,
     munmap: i64,
     prctl: i64,
+    rt_sigreturn: i64,
     setresuid: i64,
     setreuid: i64,
     setuid: i64,
@@ -38,6 +39,7 @@ const X86_64: Numbers = Numbers {
     mremap: 25,
     munmap: 11,
     prctl: 157,
+    rt_sigreturn: 15,
     setresuid: 117,
     setreuid: 113,
     setuid: 105,
@@ -55,6 +57,7 @@ const AARCH64: Numbers = Numbers {
     mremap: 216,
     munmap: 215,
     prctl: 167,
+    rt_sigreturn: 139,
     setresuid: 147,
     setreuid: 145,
     setuid: 146,
@@ -89,6 +92,8 @@ pub fn before(vcpu: u32, number: i64, arguments: [u64; 5]) {
         maps::changed();
     } else if number == known.clone && begins_thread(first) {
         second_thread(vcpu);
+    } else if number == known.rt_sigreturn {
+        thread::with(vcpu, |thread| thread.handler_came_back());
     } else if number == known.prctl && first == PR_SET_NAME {
         let mut name = [0; 16];
         let read = sys::peek(blocks::host(second), &mut name);

@@ -326,6 +326,11 @@ impl Thread {
         }
     }
 
+    /// A signal's handler has come back.
+    pub fn handler_came_back(&mut self) {
+        self.callers.handler_came_back();
+    }
+
     /// The thread's new name.
     pub fn rename(&self, name: &[u8]) {
         let name = name.split(|b| *b == 0).next().unwrap_or_default();

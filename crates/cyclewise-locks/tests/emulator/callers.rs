@@ -62,6 +62,10 @@ fn each_execution_has_those_who_called() {
         ("middle < often < main", 30),
         ("seldom < main", 20),
         ("middle < thread", 7),
+        ("handler", 4),
+        ("interrupted < main", 4),
+        ("middle < yields", 3),
+        ("drives < main", 3),
     ];
     for (path, executed) in expected {
         assert_eq!(found.get(path), Some(&executed), "{path}: {found:?}");
@@ -73,7 +77,7 @@ fn each_execution_has_those_who_called() {
         .map(|(_, n)| n)
         .sum();
     assert_eq!(landed, 5, "{found:?}");
-    assert_eq!(found.values().sum::<u64>(), 62, "{found:?}");
+    assert_eq!(found.values().sum::<u64>(), 76, "{found:?}");
     // The twin: where calls are not followed nobody is known.
     let without = Settings {
         callers: false,

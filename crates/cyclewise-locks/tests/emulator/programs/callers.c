@@ -1,8 +1,11 @@
-// A count that is reached by known calls: from two functions, in a recursion, after longjmp and on another thread.
+// A count that is reached by known calls: from two functions, in a recursion, after longjmp and a signal, across coroutines, and on another
+// thread.
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <ucontext.h>
 
 static long count;
 static jmp_buf back;
@@ -41,6 +44,41 @@ __attribute__((noinline, noclone)) void lands(void) {
         leaf();
 }
 
+__attribute__((noinline, noclone)) void handler(int signal) {
+    (void)signal;
+    leaf();
+    __asm__ volatile("" ::: "memory");
+}
+
+__attribute__((noinline, noclone)) void interrupted(void) {
+    for (int i = 0; i < 4; i++) {
+        raise(SIGUSR1);
+        leaf();
+    }
+}
+
+static ucontext_t driver, coroutine;
+
+__attribute__((noinline, noclone)) void yields(void) {
+    for (int i = 0; i < 3; i++) {
+        middle();
+        swapcontext(&coroutine, &driver);
+    }
+}
+
+__attribute__((noinline, noclone)) void drives(void) {
+    static char stack[1 << 16];
+    getcontext(&coroutine);
+    coroutine.uc_stack.ss_sp = stack;
+    coroutine.uc_stack.ss_size = sizeof stack;
+    coroutine.uc_link = &driver;
+    makecontext(&coroutine, yields, 0);
+    for (int i = 0; i < 3; i++) {
+        swapcontext(&driver, &coroutine);
+        leaf();
+    }
+}
+
 __attribute__((noinline, noclone)) void *thread(void *unused) {
     (void)unused;
     for (int i = 0; i < 7; i++)
@@ -71,6 +109,9 @@ int main(void) {
     seldom();
     lands();
     seldom();
+    signal(SIGUSR1, handler);
+    interrupted();
+    drives();
     if (pthread_create(&other, NULL, thread, NULL) || pthread_join(other, NULL))
         return 1;
     guarded();
