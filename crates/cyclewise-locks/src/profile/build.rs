@@ -68,9 +68,11 @@ impl Profile {
             builder.file(&path, places, &mut sites);
         }
         (builder.soname, builder.family) = (String::new(), None);
+        let in_files = sites.len();
         for place in generated {
             sites.push(builder.site(GENERATED, place, None, true));
         }
+        builder.missing.extend(nameless(&sites[in_files..]));
         let mut sites = builder.callers.complete(sites);
         let mut executed = Executed::default();
         for site in &sites {
@@ -94,6 +96,23 @@ impl Profile {
             missing: builder.missing,
         }
     }
+}
+
+/// How the usual runtimes name the code that they generate.
+const NAMES_CODE: &str = "node --perf-basic-prof, java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit (from JDK 17 on) or \
+                          DOTNET_PerfMapEnabled=1";
+
+/// That sites in generated code have no names, and how a program gives them.
+fn nameless(generated: &[Unfinished]) -> Option<String> {
+    let nameless = || generated.iter().filter(|of| of.site.frames.is_empty());
+    let executed = saturating_sum(nameless().map(|of| of.site.executed));
+    (nameless().count() > 0).then(|| {
+        format!(
+            "{GENERATED}: no function is known for {} of {} sites, executed {executed} times; a program names its code by {NAMES_CODE}",
+            nameless().count(),
+            generated.len()
+        )
+    })
 }
 
 /// Lines of memory that a profile keeps.
