@@ -77,6 +77,10 @@ fn write(name: &str, arch: Arch, image: &Image, sites: &BTreeMap<u64, (Arch, &st
             names.insert(target, called);
         }
     }
+    for (from, to) in merged(&elsewhere) {
+        let called = targets(arch, image, from, to).into_iter();
+        names.extend(called.filter_map(|(target, _)| Some((target, image.function_name(target)?))));
+    }
     ranges.extend(&elsewhere);
     let functions: BTreeSet<_> = sites
         .keys()

@@ -157,6 +157,7 @@ impl<'a> Explorer<'a> {
                     {
                         reach.stored.push(path.state.operand(locked.operand));
                     }
+                    reach.added.extend(path.state.added_by(&locked));
                     path.state.step(&step, self.is_x86());
                 }
                 _ => {

@@ -65,6 +65,8 @@ pub(super) struct Facts {
     pub(super) is_second: bool,
     /// What a compare-and-exchange of the word before it expected, and put there.
     pub(super) taken: Option<[Value; 2]>,
+    /// What additions before it have added whose old values are used.
+    pub(super) added: Vec<i64>,
     /// What follows it.
     pub(super) after: Reach,
     /// What follows where a compare-and-exchange failed, if that is not behind a test in `after`.
@@ -118,7 +120,7 @@ pub(super) fn facts(scene: &Scene<'_>, locked: Locked, site: Step, before: &[Ste
         explorer.site.0 = start.map_or(site.address, |s| s.address);
     }
     let operand = state.operand(locked.operand);
-    let taken = state.taken;
+    let (taken, added) = (state.taken, std::mem::take(&mut state.added));
     let expected = locked.old.map_or(Value::Unknown, |r| state.reg(r));
     let has_start = explorer.site.0 != site.address;
     let effect = effect(&locked, operand, expected, exclusive_expected, has_start);
@@ -146,6 +148,7 @@ pub(super) fn facts(scene: &Scene<'_>, locked: Locked, site: Step, before: &[Ste
         locked,
         effect,
         taken,
+        added,
         is_second: before.iter().any(|step| is_like(step, &locked)),
         after,
         failed,

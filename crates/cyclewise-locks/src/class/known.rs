@@ -319,6 +319,14 @@ mod tests {
             (lock.family.as_str(), lock.class),
             ("pthread_mutex", Some(Class::LockTaken))
         );
+        let class = |function| table.function(function, "x").and_then(|k| k.class);
+        assert_eq!(class("runtime.netpollblock"), Some(Class::Flag));
+        assert_eq!(
+            class("nmethodLocker::unlock_nmethod(CompiledMethod*)"),
+            Some(Class::Other)
+        );
+        let signed = "v8::Isolate::AdjustAmountOfExternalAllocatedMemory(long)";
+        assert_eq!(class(signed), Some(Class::Other));
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod approach;
 mod code;
 mod explore;
 mod facts;
+mod far;
 pub mod known;
 mod names;
 mod outlined;

@@ -102,6 +102,8 @@ pub(super) struct Reach {
     pub(super) keeps: bool,
     /// What is stored in the word later.
     pub(super) stored: Vec<Value>,
+    /// Numbers that locked instructions add later, to whatever word.
+    pub(super) added: Vec<i64>,
     /// Some path is not followed to its end: it is too long, or its code is not known.
     pub(super) cut: bool,
     /// Some path ends the program or unwinds.

@@ -6,7 +6,7 @@
 //! 2. Two equal [`Value::Symbol`]s are the same number.
 
 use super::value::{Flags, Value, compute, is_about_word, is_unknown, swap_of};
-use crate::decode::{Cond, Memory, Op, Operand, Operation, REGS, Reg, RegTest, SP, Step, What};
+use crate::decode::{Cond, Locked, Memory, Op, Operand, Operation, REGS, Reg, RegTest, SP, Step, What};
 
 /// Registers, flags and places on the stack.
 #[derive(Clone, Debug)]
@@ -27,6 +27,8 @@ pub(super) struct State {
     pub(super) word: Option<Memory>,
     /// What a compare-and-exchange before the site has expected in its word, and put there.
     pub(super) taken: Option<[Value; 2]>,
+    /// Numbers that locked instructions before the site have added, and whose old values are used.
+    pub(super) added: Vec<i64>,
     /// Whether the site is an exclusive loop, whose own load that is.
     pub(super) is_exclusive: bool,
 }
@@ -47,6 +49,7 @@ impl State {
             site: None,
             word,
             taken: None,
+            added: Vec::new(),
             is_exclusive: false,
         }
     }
@@ -167,6 +170,15 @@ impl State {
         }
     }
 
+    /// The number that a locked instruction adds.
+    pub(super) fn added_by(&mut self, locked: &Locked) -> Option<i64> {
+        match (locked.operation, self.operand(locked.operand)) {
+            (Operation::Add | Operation::FetchAdd, Value::Const(n)) if locked.subtracts => Some(n.wrapping_neg()),
+            (Operation::Add | Operation::FetchAdd, Value::Const(n)) => Some(n),
+            _ => None,
+        }
+    }
+
     fn load(&mut self, place: Memory) -> Value {
         if self.word == Some(place) {
             return Value::Old(0);
@@ -272,12 +284,21 @@ impl State {
             }
             What::Call(_) => self.after_call(is_x86),
             What::SystemCall => self.after_system_call(is_x86),
-            What::Jump(_) | What::Return | What::Trap | What::Invalid => *self = Self::new(self.word),
+            What::Jump(_) | What::Return | What::Trap | What::Invalid => {
+                *self = Self {
+                    added: std::mem::take(&mut self.added),
+                    ..Self::new(self.word)
+                }
+            }
             What::Locked(locked) => {
                 let is_before = locked.place.is_some() && locked.place == self.word;
                 if is_before && locked.operation == Operation::CompareExchange {
                     let expected = locked.old.map_or(Value::Unknown, |reg| self.reg(reg));
                     self.taken = Some([expected, self.operand(locked.operand)]);
+                }
+                if locked.operation == Operation::FetchAdd {
+                    let added = self.added_by(&locked);
+                    self.added.extend(added);
                 }
                 for reg in [locked.old, locked.status].into_iter().flatten() {
                     self.set(reg, Value::Unknown);

@@ -29,6 +29,32 @@ pub(super) fn ticket_lock(_: &Scene<'_>, facts: &Facts) -> Answer {
         .flatten()
 }
 
+/// An addition of more than one whose old value says whether it is taken back: a field of a lock's word, and not a count.
+pub(super) fn field_taken(_: &Scene<'_>, facts: &Facts) -> Answer {
+    let Effect::Add(amount @ Amount::Number(n @ 2..)) = facts.effect else {
+        return None;
+    };
+    let is_asked = facts.locked.operation == Operation::FetchAdd && !facts.value_tests().is_empty();
+    (is_field(amount) && is_asked && facts.after.any(&|r| r.added.contains(&-n)))
+        .then(|| {
+            answer(
+                Class::LockTaken,
+                "adds to a field, tests, and takes the same away again",
+            )
+        })
+        .flatten()
+}
+
+/// The same number taken away, without a look at what is left.
+pub(super) fn field_given_back(_: &Scene<'_>, facts: &Facts) -> Answer {
+    let Effect::Add(amount @ Amount::Number(n @ ..=-2)) = facts.effect else {
+        return None;
+    };
+    (is_field(amount) && facts.value_tests().is_empty() && facts.added.contains(&-n))
+        .then(|| answer(Class::LockGivenBack, "takes away what was added to a field"))
+        .flatten()
+}
+
 pub(super) fn count_down(scene: &Scene<'_>, facts: &Facts) -> Answer {
     let Effect::Add(amount) = facts.effect else { return None };
     let tests = facts.value_tests();
@@ -48,7 +74,7 @@ pub(super) fn count_down(scene: &Scene<'_>, facts: &Facts) -> Answer {
     let spins = |r: &Reach| r.again().is_some() && r.pauses() && r.locked == 0;
     let unlocks = |t: &&Test| is_for(scene, t, Purpose::Unlock, unlock_slow);
     match named(scene) {
-        Some(Purpose::Unlock) if facts.is_second && is_tested && unlocks_itself(scene) => {
+        Some(Purpose::Unlock) if facts.is_second && is_tested && unlocks_itself(scene) && !is_field(amount) => {
             return answer(
                 Class::CountDownAndTest,
                 "counts down and tests after another count, in a function that unlocks by its name",
@@ -85,6 +111,15 @@ pub(super) fn count_down(scene: &Scene<'_>, facts: &Facts) -> Answer {
     }
 }
 
+/// One, in the upper half of a word of eight bytes.
+const ONE_ABOVE: u64 = 1 << 32;
+
+/// Whether more than one is added or taken away: a field of a lock's word, which has others below it. A count in the upper half of
+/// a word counts by one as well.
+fn is_field(amount: Amount) -> bool {
+    matches!(amount, Amount::Number(n) if !matches!(n.unsigned_abs(), 0 | 1 | ONE_ABOVE))
+}
+
 /// Whether one is taken away, and all that is asked is whether that was the last one; where it was not, nobody waits.
 fn asks_for_last(facts: &Facts, amount: Amount) -> bool {
     let tests = facts.value_tests();
@@ -116,6 +151,12 @@ pub(super) fn count_up(scene: &Scene<'_>, facts: &Facts) -> Answer {
             return answer(
                 Class::LockTaken,
                 "counts up and tests, in a function that locks by its name",
+            );
+        }
+        Some(Purpose::Lock) if is_field(amount) => {
+            return answer(
+                Class::LockTaken,
+                "adds to a field, in a function that locks by its name",
             );
         }
         Some(Purpose::Unlock) if slow || matches!(amount, Amount::Number(_)) => {

@@ -2,6 +2,7 @@
 
 use super::shared::{answer, gives_back, may_wait, named, slow_name};
 use crate::class::facts::{Effect, Facts};
+use crate::class::far::comes_back;
 use crate::class::names::{Purpose, counts_references, parks, purpose, slow_purpose};
 use crate::class::reach::{Again, Event, Reach};
 use crate::class::scene::{Answer, Class, Scene};
@@ -68,7 +69,10 @@ pub(super) fn spin(_: &Scene<'_>, facts: &Facts) -> Answer {
     let (Value::Const(0), Value::Const(1..) | Value::Symbol(..)) = (expected, new) else {
         return None;
     };
-    (retries(facts)?.expected == Value::Const(0))
+    // What is done once ends in a state of its own, and a lock in the one that was expected.
+    let ends = |(_, made): &(&Reach, &Reach)| made.any(&|r| r.stored.iter().any(|v| matches!(v, Value::Const(1..))));
+    let is_once = facts.failures().iter().any(ends);
+    (retries(facts)?.expected == Value::Const(0) && !is_once)
         .then(|| answer(Class::LockTaken, "tries until the word is 0"))
         .flatten()
 }
@@ -87,11 +91,30 @@ pub(super) fn given_back_later(_: &Scene<'_>, facts: &Facts) -> Answer {
         .flatten()
 }
 
-pub(super) fn exchange_loop(_: &Scene<'_>, facts: &Facts) -> Answer {
+/// A number in the place of whatever was there, again and again: who waits for another value than that number takes a lock.
+pub(super) fn busy_mark(_: &Scene<'_>, facts: &Facts) -> Answer {
+    let Effect::CompareExchange { expected, new } = facts.effect else {
+        return None;
+    };
+    let is_mark = matches!(new, Value::Const(n) if n != 0) && !matches!(expected, Value::Const(_));
+    let waits = |(failed, _): &(&Reach, &Reach)| failed.again().is_some() && failed.any(&|r| has_pause(r));
+    (is_mark && facts.failures().iter().any(waits))
+        .then(|| answer(Class::LockTaken, "waits until its mark is in the word"))
+        .flatten()
+}
+
+fn has_pause(reach: &Reach) -> bool {
+    reach.events.iter().any(|(_, e)| *e == Event::Pause)
+}
+
+pub(super) fn exchange_loop(scene: &Scene<'_>, facts: &Facts) -> Answer {
     match facts.effect {
         Effect::CompareExchange { expected, new } => {
             if retries(facts).is_some() {
                 return answer(Class::ExchangeLoop, "tries again where the word has changed");
+            }
+            if !matches!(expected, Value::Const(_)) && facts.failures().iter().any(|sides| is_far_loop(scene, sides)) {
+                return answer(Class::ExchangeLoop, "a long way leads back where the word has changed");
             }
             // The way back may be in code that is not known.
             let is_cut = facts.failures().iter().any(|(failed, _)| failed.any(&|r| r.cut));
@@ -102,6 +125,14 @@ pub(super) fn exchange_loop(_: &Scene<'_>, facts: &Facts) -> Answer {
         Effect::Unknown => answer(Class::ExchangeLoop, "an exclusive store whose load is not known"),
         _ => None,
     }
+}
+
+/// Whether the walk after a failed exchange ended before it came back.
+fn is_far_loop(scene: &Scene<'_>, (failed, made): &(&Reach, &Reach)) -> bool {
+    let (Some((failed_at, _)), Some((made_at, _))) = (failed.visited.first(), made.visited.first()) else {
+        return false;
+    };
+    failed.any(&|r| r.cut) && comes_back(scene, *failed_at, *made_at)
 }
 
 fn is_from_old(value: Value) -> bool {

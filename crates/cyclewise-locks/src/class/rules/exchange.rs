@@ -1,6 +1,6 @@
 //! Exchanges: locks, flags, swaps.
 
-use super::shared::{answer, gives_back, is_for, may_wait, named};
+use super::shared::{answer, gives_back, is_for, may_wait, named, slow_name};
 use crate::class::facts::{Effect, Facts};
 use crate::class::names::{Purpose, purpose, slow_purpose, waiting};
 use crate::class::reach::{Reach, Test, Tested};
@@ -68,7 +68,7 @@ pub(super) fn lock_by_exchange(scene: &Scene<'_>, facts: &Facts) -> Answer {
             "stores a number until the old one shows that the lock was free",
         );
     }
-    let is_waiting = |t: &&Test| is_for(scene, t, Purpose::Lock, waiting);
+    let is_waiting = |t: &&Test| is_for(scene, t, Purpose::Lock, waiting) || locks_where_held(scene, t);
     if named(scene) == Some(Purpose::Lock) {
         return answer(
             Class::LockTaken,
@@ -85,6 +85,17 @@ pub(super) fn lock_by_exchange(scene: &Scene<'_>, facts: &Facts) -> Answer {
             )
         })
         .flatten()
+}
+
+/// Whether a function that locks by its name is called where the old value is not 0, and not where it is: the slow path of a lock, and not
+/// what is done once under another lock.
+fn locks_where_held(scene: &Scene<'_>, test: &Test) -> bool {
+    let (held, free) = match (test.tested, test.cond) {
+        (Tested::Number(0, 0), Cond::Equal) => (&test.fall, &test.taken),
+        (Tested::Number(0, 0), Cond::NotEqual) => (&test.taken, &test.fall),
+        _ => return false,
+    };
+    slow_name(scene, &held.beside(free), slow_purpose) == Some(Purpose::Lock)
 }
 
 pub(super) fn swap(_: &Scene<'_>, facts: &Facts) -> Answer {
