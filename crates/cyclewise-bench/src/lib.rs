@@ -63,6 +63,9 @@
 //! - **Allocations.** With `#[global_allocator] static A: cyclewise_bench::Allocations = cyclewise_bench::Allocations;` the table
 //!   has the allocations and bytes of an operation, and a body that allocates without end is ended by a limit.
 //!
+//! - **What no function is.** Code in assembly, threads that hand something over, a figure that is no time: [`Suite::experiment`] takes
+//!   rows that sample themselves ([`runner::Sampler`]) and the pairs that are compared. The lab's experiments are written so.
+//!
 //! # What a verdict means
 //!
 //! | verdict | it says | believe it |
@@ -77,7 +80,7 @@
 //!
 //! # The instrument
 //!
-//! The modules are what the lab of the command `cyclewise` measures with, and have no promise of stability. Dependencies point
+//! The command `cyclewise` measures by [`Suite::experiment`] and by the modules, which have no promise of stability. Dependencies point
 //! down: [`suite`] stands on [`runner`], which measures with [`arch`], [`sys`] and [`machine`], judges with [`stats`] and fills a
 //! [`record`]; [`answer`] and [`export`] put a record in words and formats.
 

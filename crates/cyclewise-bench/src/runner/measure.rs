@@ -38,6 +38,9 @@ pub trait Progress {
     /// `share` of the budget is spent; `line` is the current activity.
     fn step(&self, share: f64, line: &str);
 
+    /// Removes what is drawn, before a line is told.
+    fn clear(&self) {}
+
     /// Some rounds are done; `so_far` makes the measurement of those until now.
     fn round(&self, so_far: &dyn Fn() -> Measurement) {
         let _ = so_far;

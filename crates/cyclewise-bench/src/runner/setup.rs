@@ -57,3 +57,45 @@ pub struct SetupOf<'a> {
     /// Time before which the measurement goes on though there are rounds enough.
     pub least_time: Duration,
 }
+
+impl SetupOf<'_> {
+    /// Leaves the variants whose names are `asked` for, with the comparisons between them.
+    pub(crate) fn retain(&mut self, asked: impl Fn(&str) -> bool) {
+        let kept: Vec<bool> = self.samplers.iter().map(|row| asked(row.name())).collect();
+        let place = |old: usize| kept.get(old)?.then(|| kept[..old].iter().filter(|kept| **kept).count());
+        let both = |&(a, b): &(usize, usize)| Some((place(a)?, place(b)?));
+        self.compare = self.compare.iter().filter_map(both).collect();
+        self.control = match self.control {
+            Control::Repeat(row) => Control::Repeat(place(row).unwrap_or(0)),
+            Control::Split(row) => Control::Split(place(row).unwrap_or(0)),
+        };
+        let mut kept = kept.iter();
+        self.samplers.retain(|_| *kept.next().expect("one for each"));
+        self.missing.retain(|row| asked(&row.name));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runner::Bench;
+
+    #[test]
+    fn what_is_left_is_compared_as_before() {
+        let mut bench = Bench::new();
+        let mut setup = Setup {
+            samplers: ["a", "b", "c", "d"].map(|name| bench.calls(name, || {})).into(),
+            compare: vec![(1, 0), (3, 1), (2, 3)],
+            control: Control::Repeat(3),
+            ..Setup::default()
+        };
+        setup.retain(|name| name != "a");
+        let names: Vec<&str> = setup.samplers.iter().map(|row| row.name()).collect();
+        assert_eq!((names, setup.control), (vec!["b", "c", "d"], Control::Repeat(2)));
+        assert_eq!(setup.compare, [(2, 0), (1, 2)]);
+        for name in ["b", "no row's"] {
+            setup.retain(|row| row == name);
+            assert_eq!((&setup.compare[..], setup.control), (&[][..], Control::Repeat(0)));
+        }
+    }
+}

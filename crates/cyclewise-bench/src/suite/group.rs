@@ -121,9 +121,8 @@ impl Drop for Group<'_, '_> {
             return;
         }
         let name = self.parts.name.clone();
-        if !self.suite.names.insert(name.clone()) {
-            let why = "there is a group of this name already, and a record keeps them apart by name; give it another";
-            return self.suite.fail(Error::usage(format!("{name}: {why}")));
+        if !self.suite.claim(&name) {
+            return;
         }
         match self.parts.take_rows(self.suite.cpus()) {
             Ok(rows) => {

@@ -1,14 +1,11 @@
 //! Measures the rows of a group in interleaved rounds, and enters them in the record.
 
+use super::Suite;
 use super::options::{Action, Options};
-use super::pin;
-use super::ready::{Known, Ready, ready};
+use super::ready::{Known, ready};
 use super::row::{self, Calibrated, Panicked, Row, Way, Work};
-use super::{Place, Suite};
-use crate::error::{Error, Result, Status};
 use crate::record::{Experiment, Metric, Unit, Variant, map_of};
-use crate::runner::turns::Turns;
-use crate::runner::{Budget, Control, Guards, Heading, Measurement, Mode, Runner, SetupOf};
+use crate::runner::{Budget, Control, Guards, Heading, Mode, SetupOf};
 use crate::stats;
 use crate::sys::interrupt;
 use std::rc::Rc;
@@ -34,28 +31,17 @@ pub(super) fn group(suite: &mut Suite, parts: &Named<'_>, mut rows: Vec<Row<'_>>
         Action::List => rows
             .iter()
             .for_each(|row| suite.list(format!("{}/{}", parts.name, row.name))),
-        Action::Test => rows.into_iter().for_each(|row| once(suite, parts.name, row)),
+        Action::Test => rows.into_iter().for_each(|mut row| {
+            let name = format!("{}/{}", parts.name, row.name);
+            suite.tried(&name, row::once(&mut row.work, &name));
+        }),
         Action::Bench if suite.is_alone => {
             suite
                 .shared
                 .miss(parts.name, None, "not begun: the two programs no longer take turns")
         }
-        Action::Bench if interrupt::asked() => {
-            let why = format!("not begun before {}", interrupt::name());
-            suite.shared.miss(parts.name, None, &why);
-        }
+        Action::Bench if interrupt::asked() => suite.not_begun(parts.name),
         Action::Bench => measure(suite, parts, rows),
-    }
-}
-
-fn once(suite: &mut Suite, group: &str, mut row: Row<'_>) {
-    let name = format!("{group}/{}", row.name);
-    match row::once(&mut row.work, &name) {
-        Ok(_) => println!("test {name} ... ok"),
-        Err(why) => {
-            println!("test {name} ... FAILED");
-            suite.fail(Error::check(format!("{name}: {why}")));
-        }
     }
 }
 
@@ -69,139 +55,36 @@ fn measure(suite: &mut Suite, parts: &Named<'_>, rows: Vec<Row<'_>>) {
         Ok(ready) => ready,
         Err(error) => return suite.alone(name, error),
     };
-    let mut prepared = prepare(suite, &place, name, ready);
-    let question = question(&prepared.known, &prepared.setup.compare);
-    let heading = Heading {
-        name,
-        question: &question,
-        source: &suite.program,
-        unit: prepared.unit,
-        guards: prepared.guards,
-    };
-    let done = sample(suite, &place, turns.as_deref(), heading, &mut prepared.setup);
-    suite.bar.clear();
-    match done {
-        // Where one of two programs ends a group by an error, the other does not know it.
-        Err(error) if turns.is_some() => suite.alone(name, error),
-        Err(_) if interrupt::asked() => suite.shared.miss(
-            name,
-            None,
-            &format!("cut short by {} before its first result", interrupt::name()),
-        ),
-        Err(error) => fail(suite, name, &prepared.panicked, error),
-        Ok(measured) => enter(suite, parts, heading, &prepared, measured, place.tsc_hz),
-    }
-}
-
-/// A group that can be measured.
-struct Prepared<'b> {
-    known: Vec<Known>,
-    setup: SetupOf<'b>,
-    unit: Unit,
-    guards: Guards,
-    panicked: Panicked,
-}
-
-fn prepare<'b>(suite: &mut Suite, place: &Place, group: &str, ready: Vec<Ready<'b>>) -> Prepared<'b> {
-    let (known, rows): (Vec<Known>, Vec<Calibrated<'b>>) = ready.into_iter().unzip();
+    let panicked = Panicked::default();
+    let (known, rows): (Vec<Known>, Vec<Calibrated<'_>>) = ready.into_iter().unzip();
     let crowds = rows.iter().any(|row| row.way == Way::Crowd);
     let long = rows.iter().any(|row| row.long);
-    let allowed = &place.choice.allowed;
-    let panicked = Panicked::default();
     let mut setup = SetupOf {
         compare: compared(&known, crowds),
         control: if long { Control::Split(0) } else { Control::Repeat(0) },
-        notes: notes(&rows, allowed.len()),
+        notes: notes(&rows, place.choice.allowed.len()),
         ..SetupOf::default()
     };
     for (row, known) in rows.into_iter().zip(&known) {
-        let names = [known.name.clone(), format!("{group}/{}", known.name)];
-        let sampler = row::sampler(names, row, &mut suite.bench, allowed, Rc::clone(&panicked));
-        setup.samplers.push(sampler);
+        let inner = row::sampler(known.name.clone(), row, &mut suite.bench, &place.choice.allowed);
+        setup.samplers.push(row::guarded(name, inner, Rc::clone(&panicked)));
     }
-    Prepared {
-        known,
-        setup,
+    let heading = Heading {
+        name,
+        question: &question(&known, &setup.compare),
+        source: &suite.program,
         unit: if crowds { Unit::OpsPerSecond } else { Unit::TicksPerOp },
         guards: if long { Guards::WholeMachine } else { Guards::ThisThread },
-        panicked,
-    }
-}
-
-/// Samples the rows in rounds: short ones on the chosen CPU alone.
-fn sample(
-    suite: &Suite,
-    place: &Place,
-    turns: Option<&Turns>,
-    heading: Heading<'_>,
-    setup: &mut SetupOf<'_>,
-) -> Result<Measurement> {
-    let choice = &place.choice;
-    let runner = Runner {
-        cpu: choice.cpu,
-        cpus: choice.allowed.len(),
-        tsc_hz: place.tsc_hz,
-        seed: place.seed,
-        parts: place.parts,
-        turns,
-        progress: &suite.bar,
     };
-    let long = heading.guards == Guards::WholeMachine;
-    let budget = budget(&suite.options, long, setup.compare.len());
-    let mut work = || runner.measure(heading, setup, budget);
-    match long {
-        true => work(),
-        false => pin::pinned(choice, pin::confine, |e| suite.warn_unpinned(e), work),
+    let budget = budget(&suite.options, heading.guards, setup.compare.len());
+    let runner = suite.runner(&place, turns.as_deref());
+    let complete = |e| completed(e, &known, parts.counters, place.tsc_hz);
+    match suite.at(&place, heading.guards, || runner.measure(heading, &mut setup, budget)) {
+        Ok(measured) => suite.enter(heading, &setup, measured, &panicked, complete),
+        // Where one of two programs ends a group by an error, the other does not know it.
+        Err(error) if turns.is_some() => suite.alone(name, error),
+        Err(error) => suite.failed(name, &panicked, error),
     }
-}
-
-/// Enters what was measured in the record, and tells what is missing.
-fn enter(
-    suite: &Suite,
-    parts: &Named<'_>,
-    heading: Heading<'_>,
-    prepared: &Prepared<'_>,
-    measured: Measurement,
-    tsc_hz: f64,
-) {
-    let name = parts.name;
-    for missing in &measured.missing {
-        let row = missing.variant.as_deref().unwrap_or_default();
-        suite.shared.miss(name, missing.variant.as_deref(), &missing.why);
-        let status = match prepared.panicked.borrow().iter().any(|p| p == row) {
-            true => Status::CheckFailed,
-            false => Status::Unsupported,
-        };
-        suite.shared.fail(Error {
-            status,
-            ..Error::check(format!("{name}/{row}: {}", missing.why))
-        });
-    }
-    let interrupted = measured.interrupted;
-    let complete = |e| completed(e, &prepared.known, parts.counters, tsc_hz);
-    match suite.shared.add(heading, &prepared.setup, measured, complete) {
-        Ok(rounds) if interrupted => {
-            let why = format!(
-                "cut short by {} after {rounds} rounds, which are kept",
-                interrupt::name()
-            );
-            suite.shared.miss(name, None, &why);
-        }
-        Ok(_) => {}
-        Err(error) => fail(suite, name, &prepared.panicked, error),
-    }
-}
-
-/// Tells why a group has no result: the row that panicked, if one did.
-fn fail(suite: &Suite, group: &str, panicked: &Panicked, error: Error) {
-    suite.shared.miss(group, None, &error.message);
-    suite.shared.fail(match panicked.borrow().first() {
-        Some(row) => Error::check(format!("{group}/{row}: {error}")),
-        None => Error {
-            message: format!("{group}: {error}"),
-            ..error
-        },
-    });
 }
 
 /// Each row with the first of the same parameter; of one function on several numbers of threads, with the first number.
@@ -243,17 +126,14 @@ fn notes(rows: &[Calibrated<'_>], cpus: usize) -> Vec<String> {
 }
 
 /// Bounds of a group's measurement.
-fn budget(options: &Options, long: bool, comparisons: usize) -> Budget {
+fn budget(options: &Options, guards: Guards, comparisons: usize) -> Budget {
     let each = match options.mode {
         Mode::Quick => 1,
         Mode::Normal => 3,
         Mode::Full => 20,
     };
     let time = Duration::from_secs(each * comparisons.max(1) as u64);
-    let budget = match long {
-        true => Budget::of(options.mode, Guards::WholeMachine),
-        false => Budget::of(options.mode, Guards::ThisThread),
-    };
+    let budget = Budget::of(options.mode, guards);
     Budget {
         time: options.time.unwrap_or(time),
         target: budget.target.min(0.01),
@@ -378,13 +258,13 @@ mod tests {
     #[test]
     fn a_group_gets_seconds_for_each_comparison() {
         let options = Options::default();
-        assert_eq!(budget(&options, false, 0).time, Duration::from_secs(3));
-        assert_eq!(budget(&options, false, 2).time, Duration::from_secs(6));
+        assert_eq!(budget(&options, Guards::ThisThread, 0).time, Duration::from_secs(3));
+        assert_eq!(budget(&options, Guards::ThisThread, 2).time, Duration::from_secs(6));
         let quick = Options {
             mode: Mode::Quick,
             time: Some(Duration::from_millis(5)),
             ..Options::default()
         };
-        assert_eq!(budget(&quick, true, 2).time, Duration::from_millis(5));
+        assert_eq!(budget(&quick, Guards::WholeMachine, 2).time, Duration::from_millis(5));
     }
 }

@@ -6,6 +6,7 @@ mod baseline;
 mod body;
 mod caught;
 mod compiled;
+mod experiment;
 mod group;
 mod measure;
 mod options;
@@ -16,6 +17,7 @@ mod progress;
 mod ready;
 mod row;
 mod sentence;
+mod session;
 mod state;
 mod table;
 mod together;
@@ -24,22 +26,23 @@ mod watch;
 pub use compiled::Compiled;
 pub use group::{Group, Over};
 pub use options::HELP;
+pub use session::{Settings, session};
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::record::Estimator;
 use crate::runner::parts::{self, Part};
 use crate::runner::turns::Turns;
-use crate::runner::{Bench, CpuChoice, Session, tick_rate};
+use crate::runner::{Bench, CpuChoice, Guards, Progress, Session, tick_rate};
 use crate::sys::{allocations, crash, interrupt, procfs};
 use options::{Action, Options};
 use progress::Bar;
 use state::{Shared, State};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The counter's rate is measured this long before the first sample; the record has the rate over the whole run.
 const FIRST_RATE: Duration = Duration::from_millis(50);
@@ -49,7 +52,7 @@ pub struct Suite {
     options: Options,
     shared: Shared,
     bench: Bench,
-    bar: Bar,
+    bar: Rc<dyn Progress>,
     /// What the record names as the source of its groups.
     program: String,
     /// Names of the groups so far.
@@ -67,7 +70,14 @@ pub struct Suite {
     is_alone: bool,
     /// Whether it was told that no thread can be pinned.
     told_unpinned: std::cell::Cell<bool>,
+    /// What the experiments that follow are guarded by, as far as it was told.
+    left: VecDeque<Guards>,
+    /// Who tells what has no result, in place of this program.
+    observer: Option<Observer>,
 }
+
+/// Gets the name of an experiment and why it has no result.
+type Observer = Box<dyn Fn(&str, &Error)>;
 
 /// Where and by which clock rows are measured.
 #[derive(Clone)]
@@ -76,9 +86,30 @@ struct Place {
     tsc_hz: f64,
     seed: u64,
     parts: u32,
+    begun: Instant,
 }
 
 impl Suite {
+    fn new(options: Options, shared: Shared, bar: Rc<dyn Progress>) -> Self {
+        Self {
+            options,
+            shared,
+            bench: Bench::new(),
+            bar,
+            program: program(),
+            names: BTreeSet::new(),
+            rows: 0,
+            part: None,
+            place: None,
+            turns: None,
+            listed: Vec::new(),
+            is_alone: false,
+            told_unpinned: std::cell::Cell::new(false),
+            left: VecDeque::new(),
+            observer: None,
+        }
+    }
+
     /// Functions that are compared with the first of them. They are measured where the statement ends:
     ///
     /// ```no_run
@@ -98,6 +129,16 @@ impl Suite {
     pub fn foreign(&mut self, file: impl Into<String>) {
         self.program = file.into();
         watch::crashes();
+    }
+
+    /// Whether no group or experiment before has this name; it is told.
+    fn claim(&mut self, name: &str) -> bool {
+        let is_new = self.names.insert(name.to_string());
+        if !is_new {
+            let why = "there is a group of this name already, and a record keeps them apart by name; give it another";
+            self.fail(Error::usage(format!("{name}: {why}")));
+        }
+        is_new
     }
 
     /// Tells a failure in one line, and goes on.
@@ -141,24 +182,27 @@ impl Suite {
     fn place(&mut self) -> Option<Place> {
         if self.place.is_none() {
             let part = self.part.take().unwrap_or_else(Part::whole);
-            let choice = match CpuChoice::new(self.options.cpu.or(part.cpu())) {
-                Ok(choice) => choice,
-                Err(error) => {
-                    self.fail(error);
-                    return None;
-                }
-            };
-            let (seed, parts) = (part.seed(self.options.seed), part.of);
-            let session = Session::begin(seed, Estimator::Median, Some(choice.cpu), part);
-            self.shared.change(|state| state.session = Some(session));
-            self.place = Some(Place {
-                choice,
-                tsc_hz: tick_rate(FIRST_RATE),
-                seed,
-                parts,
-            });
+            match self.begin(part, Estimator::Median) {
+                Ok(place) => self.place = Some(place),
+                Err(error) => self.fail(error),
+            }
         }
         self.place.clone()
+    }
+
+    /// Begins the session of this part of a run.
+    fn begin(&self, part: Part, estimator: Estimator) -> Result<Place> {
+        let choice = CpuChoice::new(self.options.cpu.or(part.cpu()))?;
+        let (seed, parts) = (part.seed(self.options.seed), part.of);
+        let session = Session::begin(seed, estimator, Some(choice.cpu), part);
+        self.shared.change(|state| state.session = Some(session));
+        Ok(Place {
+            choice,
+            tsc_hz: tick_rate(FIRST_RATE),
+            seed,
+            parts,
+            begun: Instant::now(),
+        })
     }
 }
 
@@ -224,19 +268,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, define: impl FnOnce(&m
         watch_limits(&options, shared.clone());
     }
     let mut suite = Suite {
-        shared: shared.clone(),
-        bench: Bench::new(),
-        bar: Bar::on_stderr(),
-        program: program(),
-        names: BTreeSet::new(),
-        rows: 0,
         part,
-        place: None,
         turns,
-        listed: Vec::new(),
-        is_alone: false,
-        told_unpinned: std::cell::Cell::new(false),
-        options,
+        ..Suite::new(options, shared.clone(), Rc::new(Bar::on_stderr()))
     };
     // Once for all groups, so that what a machine cannot do is told once.
     if measures && suite.place().is_none() {

@@ -216,6 +216,18 @@ impl Options {
         Ok(options)
     }
 
+    /// Whether not all rows are asked for.
+    pub(super) fn has_filters(&self) -> bool {
+        self.only_ignored || !self.filters.is_empty() || !self.skip.is_empty()
+    }
+
+    /// Whether a filter names this group or a row of it, or there is none.
+    pub(super) fn may_ask_for(&self, group: &str) -> bool {
+        let row_of = |filter: &String| filter.strip_prefix(group).is_some_and(|rest| rest.starts_with('/'));
+        let names = |filter: &String| row_of(filter) || !self.exact && group.contains(filter.as_str());
+        !self.only_ignored && (self.filters.is_empty() || self.filters.iter().any(names))
+    }
+
     /// Whether the row of this name is asked for.
     pub(super) fn asks_for(&self, name: &str) -> bool {
         let is_it = |filter: &String| match self.exact {
@@ -339,6 +351,9 @@ mod tests {
         assert!(!asks("sum --skip iter", "sum/iter") && asks("sum --skip iter", "sum/loop"));
         assert!(asks("--exact --skip sum", "sum/iter"), "an exact name to skip");
         assert!(!asks("--ignored", "sum/iter"));
+        let may_ask = |line: &str| parsed(line).unwrap().may_ask_for("sum");
+        assert!(may_ask("") && may_ask("su") && may_ask("sort sum/iter") && may_ask("--exact sum/iter"));
+        assert!(!may_ask("--ignored") && !may_ask("sort") && !may_ask("--exact sum") && !may_ask("sums/iter"));
     }
 
     #[test]

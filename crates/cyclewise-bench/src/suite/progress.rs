@@ -23,16 +23,15 @@ impl Bar {
             shown: std::io::stderr().is_terminal(),
         }
     }
+}
 
-    /// Removes the bar.
-    pub(super) fn clear(&self) {
+impl runner::Progress for Bar {
+    fn clear(&self) {
         if self.drawn.take().is_some() {
             let _ = write!(std::io::stderr(), "\r\x1b[K");
         }
     }
-}
 
-impl runner::Progress for Bar {
     fn step(&self, share: f64, line: &str) {
         let recent = self.drawn.get().is_some_and(|at| at.elapsed() < PAUSE);
         if self.shown && !recent {

@@ -12,6 +12,7 @@ use super::together::Together;
 use super::watch;
 use crate::arch::Length;
 use crate::error::{Error, Result};
+use crate::record::{TimedCommand, Variant};
 use crate::runner::crowd::Crowd;
 use crate::runner::{Bench, Loops, Sample, Sampler};
 use crate::sys::allocations::{self, Allocated};
@@ -227,15 +228,14 @@ pub(super) fn align(ways: &mut [Way]) {
 /// The rows that panicked in a sample, by their names in the group.
 pub(super) type Panicked = Rc<RefCell<Vec<String>>>;
 
-/// Makes the sampler of a row, of its name in the group and its full name. A panic is an error, and noted in `panicked`.
+/// Makes the sampler of a row.
 pub(super) fn sampler<'b>(
-    [name, full_name]: [String; 2],
+    name: String,
     Calibrated { work, way, .. }: Calibrated<'b>,
     bench: &mut Bench,
     cpus: &[u32],
-    panicked: Panicked,
 ) -> Box<dyn Sampler + 'b> {
-    let inner: Box<dyn Sampler + 'b> = match (work, way) {
+    match (work, way) {
         (Work::Alone(mut body), Way::Unrolled(iterations)) => {
             let copies = body.copies();
             let run = move |length: Length, n| body.batch(length, n);
@@ -263,10 +263,14 @@ pub(super) fn sampler<'b>(
                 span: CROWD_SPAN,
             },
         }),
-    };
+    }
+}
+
+/// Makes a panic of a row of `group` an error, notes it in `panicked`, and limits a call's time.
+pub(super) fn guarded<'b>(group: &str, inner: Box<dyn Sampler + 'b>, panicked: Panicked) -> Box<dyn Sampler + 'b> {
     Box::new(Caught {
+        full_name: format!("{group}/{}", inner.name()),
         inner,
-        full_name,
         panicked,
     })
 }
@@ -317,6 +321,10 @@ impl Sampler for Caught<'_> {
         self.inner.name()
     }
 
+    fn code_bytes(&self) -> Option<u32> {
+        self.inner.code_bytes()
+    }
+
     fn loops(&self) -> Option<Loops> {
         self.inner.loops()
     }
@@ -327,6 +335,18 @@ impl Sampler for Caught<'_> {
             self.panicked.borrow_mut().push(self.inner.name().to_string());
             Err(Error::check(why))
         })
+    }
+
+    fn spoils_the_others(&self) -> bool {
+        self.inner.spoils_the_others()
+    }
+
+    fn timed(&self) -> Option<TimedCommand> {
+        self.inner.timed()
+    }
+
+    fn finding(&self, all: &[Variant]) -> Option<String> {
+        self.inner.finding(all)
     }
 }
 
@@ -386,8 +406,8 @@ mod tests {
         let armed = std::cell::Cell::new(false);
         let row = calibrated(plain(|| assert!(!armed.get(), "later"))).unwrap();
         let panicked = Panicked::default();
-        let names = ["row", "group/row"].map(String::from);
-        let mut sampler = sampler(names, row, &mut Bench::new(), &[], Rc::clone(&panicked));
+        let row = sampler("row".to_string(), row, &mut Bench::new(), &[]);
+        let mut sampler = guarded("group", row, Rc::clone(&panicked));
         assert!(sampler.sample().is_ok());
         armed.set(true);
         assert!(sampler.sample().unwrap_err().message.contains("later"));

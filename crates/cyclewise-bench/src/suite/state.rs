@@ -79,26 +79,42 @@ impl Shared {
         self.change(|state| state.session.as_mut().map_or((), work));
     }
 
-    /// Enters what is missing.
+    /// Enters what is missing though this machine can measure it.
     pub(super) fn miss(&self, group: &str, row: Option<&str>, why: &str) {
-        let missing = Missing {
+        self.enter_missing(Missing {
             experiment: group.to_string(),
             variant: row.map(str::to_string),
             why: why.to_string(),
             possible: true,
-        };
+        });
+    }
+
+    /// Enters what is missing.
+    pub(super) fn enter_missing(&self, missing: Missing) {
         self.with_session(|session| session.miss(missing));
+    }
+
+    /// The session, for a program that ends it itself.
+    pub(super) fn take_session(&self) -> Option<Session> {
+        let mut session = None;
+        self.change(|state| session = state.session.take());
+        session
     }
 
     /// Tells a failure in one line, and remembers its status.
     pub(super) fn fail(&self, error: Error) {
-        let error = error.in_one_line();
+        self.tell(&error);
+        self.change(|state| state.failures.push(error.status));
+    }
+
+    /// Tells a failure in one line, unless a process before has.
+    pub(super) fn tell(&self, error: &Error) {
+        let error = error.clone().in_one_line();
         let mut is_new = true;
         self.with_session(|session| is_new = session.is_new(&error.message));
         if is_new {
             output::tell(&format!("cyclewise-bench: {error}"));
         }
-        self.change(|state| state.failures.push(error.status));
     }
 
     /// Ends the run: prints and writes what there is. The exit status; 0 if it was ended before.

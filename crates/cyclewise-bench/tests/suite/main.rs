@@ -3,6 +3,7 @@
 mod against;
 mod bad;
 mod baseline;
+mod experiments;
 mod good;
 mod programs;
 #[path = "../../../cyclewise-locks/tests/common/signals.rs"]

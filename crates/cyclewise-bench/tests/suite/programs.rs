@@ -1,5 +1,8 @@
 //! The benchmark programs that the tests run.
 
+use cyclewise_bench::error::Error;
+use cyclewise_bench::record::Unit;
+use cyclewise_bench::runner::{Bench, Control, Guards, Heading, Sample, Sampler, Setup};
 use cyclewise_bench::{Suite, black_box};
 use std::cell::Cell;
 use std::sync::atomic::AtomicU64;
@@ -19,6 +22,7 @@ pub(crate) fn find(name: &str) -> fn(&mut Suite) {
         "slow" => slow,
         "endless" => endless,
         "hungry" => hungry,
+        "experiments" => experiments,
         "bad-maker" => |s| {
             s.group("maker")
                 .bench_with("bad", || -> u64 { panic!("no input") }, |n| n + 1)
@@ -126,6 +130,44 @@ fn panics(s: &mut Suite) {
         .bench("bad", || -> u64 { panic!("not today") })
         .bench("also-good", || black_box(2u64) + 1);
     one(s, "other");
+}
+
+/// Rows that sample themselves, of which one panics, and an experiment that no machine can run.
+fn experiments(s: &mut Suite) {
+    struct Panics;
+    impl Sampler for Panics {
+        fn name(&self) -> &str {
+            "bad"
+        }
+        fn sample(&mut self) -> Result<Sample, Error> {
+            panic!("no sample")
+        }
+    }
+    let heading = |name| Heading {
+        name,
+        question: "Is more work slower?",
+        source: "a test",
+        unit: Unit::TicksPerOp,
+        guards: Guards::ThisThread,
+    };
+    s.experiment(heading("own"), || {
+        let mut bench = Bench::new();
+        let mut row = |name, n: u64| {
+            bench.calls(name, move || {
+                black_box((0..n).map(black_box).sum::<u64>());
+            })
+        };
+        Ok(Setup {
+            samplers: vec![row("unused", 1), row("more", 40), row("less", 10), Box::new(Panics)],
+            compare: vec![(1, 2), (2, 0)],
+            control: Control::Repeat(2),
+            ..Setup::default()
+        })
+    });
+    s.experiment(heading("lacks"), || {
+        Err(Error::unsupported("needs a CPU of another kind"))
+    });
+    one(s, "group");
 }
 
 fn slow(s: &mut Suite) {

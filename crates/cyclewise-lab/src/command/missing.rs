@@ -5,21 +5,6 @@ use crate::record::guest::Outcome;
 use crate::record::{Experiment, Missing, Record};
 use crate::sys::interrupt;
 
-/// An experiment that is not in the record: this machine cannot run it, or it failed.
-pub(super) fn experiment(name: &str, error: &Error) -> Missing {
-    Missing {
-        experiment: name.to_string(),
-        variant: None,
-        why: error.message.clone(),
-        possible: error.possible,
-    }
-}
-
-/// An experiment that a signal kept from beginning.
-pub(super) fn not_begun(name: &str) -> Missing {
-    possible(name, &format!("not begun before {}", interrupt::name()))
-}
-
 /// An experiment that a signal ended after `rounds`, which are in the record.
 pub(super) fn cut_short(name: &str, rounds: usize) -> Missing {
     let by = interrupt::name();
@@ -173,11 +158,10 @@ mod tests {
     }
 
     fn lacking(name: &str) -> Missing {
-        experiment(name, &Error::unsupported("needs two CPUs"))
-    }
-
-    fn failed(name: &str) -> Missing {
-        experiment(name, &Error::check("lost a count"))
+        Missing {
+            possible: false,
+            ..possible(name, "needs two CPUs")
+        }
     }
 
     fn row(possible: bool) -> Missing {
@@ -194,7 +178,12 @@ mod tests {
         assert_eq!(end(&all, 2, true).unwrap(), "2 of 2 experiments measured");
         let some = record(
             &["a", "b"],
-            vec![cut_short("b", 9), row(false), not_begun("c"), lacking("d")],
+            vec![
+                cut_short("b", 9),
+                row(false),
+                possible("c", "not begun before Ctrl-C"),
+                lacking("d"),
+            ],
         );
         assert_eq!(
             summary(&some, 4),
@@ -214,7 +203,7 @@ mod tests {
 
     #[test]
     fn what_failed_always_fails_the_run() {
-        for missing in [failed("b"), cut_short("a", 3), not_begun("b"), row(true)] {
+        for missing in [possible("b", "lost a count"), cut_short("a", 3), row(true)] {
             let error = end(&record(&["a"], vec![missing.clone()]), 2, false);
             assert_eq!(error.map_err(|e| e.status), Err(Status::Unsupported), "{missing:?}");
         }

@@ -1,7 +1,7 @@
 //! A run of several processes, and of one.
 
 use super::cli::RunArgs;
-use super::run_once;
+use super::{missing, run_once};
 use crate::error::{Error, Result};
 use crate::experiment::Definition;
 use crate::record::Record;
@@ -25,6 +25,13 @@ pub(super) fn measure_part(args: &RunArgs, chosen: &[&Definition], part: Part) -
 /// # Errors
 /// No process gave a record.
 pub(super) fn measure(args: &RunArgs, chosen: &[&Definition]) -> Result<Record> {
+    let mut record = measured(args, chosen)?;
+    let of_guests: Vec<_> = record.experiments.iter().flat_map(missing::of_guest).collect();
+    record.missing.extend(of_guests);
+    Ok(record)
+}
+
+fn measured(args: &RunArgs, chosen: &[&Definition]) -> Result<Record> {
     if parts::possible(args.runs, |line| tell(&format!("cyclewise: {line}"))) == 1 {
         return Ok(run_once::measure(args, chosen, Part::whole())?.end().record);
     }

@@ -35,7 +35,6 @@ use crate::record::{Kind, Unit};
 use crate::runner::{Control, Guards, Heading, MissingVariant, Sampler, Setup};
 use crate::sys::affinity;
 use std::fmt::Display;
-use std::time::Duration;
 
 /// Options of an experiment, from the command line.
 #[derive(Clone, Debug, Default)]
@@ -54,8 +53,6 @@ pub struct Options {
     pub named: bool,
     /// CPUs that the process may use; a pinned thread can no longer query them. Empty: those that this thread may use.
     pub cpus: Vec<u32>,
-    /// Time after which no further round begins, where that is less than the mode's.
-    pub most_time: Option<Duration>,
 }
 
 impl Options {
