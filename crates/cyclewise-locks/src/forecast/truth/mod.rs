@@ -21,6 +21,8 @@ const FILES: &[(&str, &str)] = &[
     ("zen3-costs.json", include_str!("zen3-costs.json")),
     ("zen3-loops.json", include_str!("zen3-loops.json")),
     ("zen3-programs.json", include_str!("zen3-programs.json")),
+    ("zen5-costs.json", include_str!("zen5-costs.json")),
+    ("zen5-programs.json", include_str!("zen5-programs.json")),
 ];
 
 /// What is kept of a program's profile: its sites with a LOCK prefix.
