@@ -6,7 +6,7 @@
 //! rows; with fewer there is no band, and a prediction says so. Errors are those of logarithms: a band of 1.5 is from two thirds of the
 //! prediction to one and a half times as much.
 //!
-//! Rows are of the same machine, and of the same class of workloads ([`Class`]): the model's errors differ between classes by far more
+//! Rows are of the same machine, and of the same kind of workloads: the model's errors differ between classes by far more
 //! than within one. Exchangeability is an assumption: a machine or a workload that is unlike all of the rows can be further off.
 //!
 //! A machine that has too few such rows has the band of published machines of its family that were held out ([`exam::band`]), for jobs within a
@@ -19,67 +19,19 @@
 //! H. Papadopoulos and others, "Inductive confidence machines for regression", ECML 2002. J. Lei and others, "Distribution-free predictive
 //! inference for regression", JASA 113, 2018.
 
-use crate::exam::Reach;
+use crate::exam::{Reach, WorkloadKind};
+use crate::machine::HeldOut;
 use crate::{Machine, Workload, exam};
 use serde::{Deserialize, Serialize};
 
 /// The least probability that a band holds the truth.
 pub const COVERAGE: f64 = 0.8;
 
-/// Workloads on which the model's errors are alike.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Class {
-    /// One read-modify-write a step: counters and reference counts without a loop.
-    Additions,
-    /// Loops of exchanges or of exclusives.
-    Exchanges,
-    /// Locks around a section.
-    Locks,
-    /// System calls with several contended lines.
-    SystemCalls,
-    /// Nothing is contended.
-    Uncontended,
-}
-
-impl Class {
-    /// The class of a workload.
-    #[must_use]
-    pub const fn of(workload: Workload) -> Self {
-        match workload {
-            Workload::FetchAdd | Workload::Refcount | Workload::Rcuref => Self::Additions,
-            Workload::CasLoop
-            | Workload::LlSc
-            | Workload::RefcountCasFull
-            | Workload::IncNotZero
-            | Workload::LockrefUnbounded
-            | Workload::Lockref
-            | Workload::LockrefAdaptive => Self::Exchanges,
-            Workload::LockrefLocked
-            | Workload::LockMcs
-            | Workload::LockQueued
-            | Workload::LockQspinlock
-            | Workload::LockTicket
-            | Workload::LockTas
-            | Workload::LockTtas => Self::Locks,
-            Workload::PercpuCounter => Self::Uncontended,
-            Workload::OpenReadClose
-            | Workload::OpenReadCloseQueued
-            | Workload::OpenReadCloseThreads
-            | Workload::OpenReadCloseThreadsQueued => Self::SystemCalls,
-        }
-    }
-
-    /// Its name in tables.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Additions => "additions",
-            Self::Exchanges => "exchange loops",
-            Self::Locks => "locks",
-            Self::SystemCalls => "system calls",
-            Self::Uncontended => "uncontended",
-        }
+/// The kind of workloads on which the model's errors are like those on this one; `None` for whole system calls and where nothing is contended.
+pub(crate) const fn class(workload: Workload) -> Option<WorkloadKind> {
+    match workload {
+        Workload::Lockref | Workload::LockrefAdaptive => Some(WorkloadKind::Exchange),
+        other => WorkloadKind::of(other),
     }
 }
 
@@ -116,9 +68,10 @@ pub fn band(machine: &Machine, workload: Workload, reach: Reach) -> Option<Band>
 /// The band of the machine's own rows; `None` if too few were held out.
 #[must_use]
 pub fn own_band(machine: &Machine, workload: Workload) -> Option<Band> {
-    let class = Class::of(workload);
-    let own = machine.held_out.iter().filter(|row| Class::of(row.workload) == class);
-    of_errors(own.map(super::machine::HeldOut::error), Evidence::ThisMachine)
+    let class = class(workload)?;
+    let is_like = |row: &&HeldOut| self::class(row.workload) == Some(class);
+    let own = machine.held_out.iter().filter(is_like);
+    of_errors(own.map(HeldOut::error), Evidence::ThisMachine)
 }
 
 /// The same either way, as far as the farther end of the band of other machines.
@@ -155,7 +108,6 @@ pub fn of_errors(errors: impl Iterator<Item = f64>, from: Evidence) -> Option<Ba
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::HeldOut;
     use crate::{Job, Topology};
 
     fn of(errors: &[f64]) -> Option<Band> {
@@ -224,12 +176,7 @@ mod tests {
 
     #[test]
     fn a_machine_has_a_band_for_the_classes_it_has_rows_of() {
-        let mut machine = Machine::plain(Topology {
-            sockets: 1,
-            clusters_per_socket: 1,
-            cores_per_cluster: 4,
-            threads_per_core: 1,
-        });
+        let mut machine = Machine::plain(Topology::new(1, 1, 4, 1));
         assert_eq!(band(&machine, Workload::LockMcs, Reach::Socket), None);
         machine.held_out = (1..=4)
             .map(|threads| HeldOut::of(&Job::new(Workload::LockTtas, threads), 100.0, 150.0))

@@ -90,12 +90,7 @@ mod tests {
     use super::*;
     use crate::Workload;
 
-    const TOPOLOGY: Topology = Topology {
-        sockets: 2,
-        clusters_per_socket: 1,
-        cores_per_cluster: 2,
-        threads_per_core: 2,
-    };
+    const TOPOLOGY: Topology = Topology::new(2, 1, 2, 2);
 
     fn placed(placement: Placement, seed: u64) -> Vec<u32> {
         let job = Job {

@@ -48,19 +48,11 @@ const MEGABYTE: isize = 1_000_000;
 
 /// The memory of one operation per thread, with one thread per core.
 fn of_threads(workload: Workload, arbiter: Arbiter, threads: u32) -> isize {
-    let mut machine = Machine::plain(Topology {
-        sockets: 8,
-        clusters_per_socket: 16,
-        cores_per_cluster: threads / 128,
-        threads_per_core: 1,
-    });
+    let mut machine = Machine::plain(Topology::new(8, 16, threads / 128, 1));
     machine.line.arbiter = arbiter;
     let job = Job {
         retry_limit: Some(15),
-        length: Length::Operations {
-            warm_up: 0,
-            measured: u64::from(threads),
-        },
+        length: Length::operations(0, u64::from(threads)),
         ..Job::new(workload, threads)
     };
     most_bytes(|| assert!(simulate(&machine, &job).is_ok()))

@@ -4,12 +4,7 @@ use cyclewise_sim::machine::Hold;
 use cyclewise_sim::{Job, Machine, Outcome, Placement, Relax, Topology, Workload, simulate_checked};
 
 fn machine() -> Machine {
-    let mut machine = Machine::plain(Topology {
-        sockets: 2,
-        clusters_per_socket: 1,
-        cores_per_cluster: 32,
-        threads_per_core: 1,
-    });
+    let mut machine = Machine::plain(Topology::new(2, 1, 32, 1));
     machine.cost.jitter = 0.1;
     machine
 }

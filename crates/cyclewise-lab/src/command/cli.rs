@@ -61,19 +61,19 @@ pub(super) enum Command {
     /// The limit is what sets the least cost: a fence, a locked instruction, two stores. Rows that a record lacks are dashes.
     /// Without records, prints what sets each limit.
     Limits(LimitsArgs),
-    /// Print the tables of records or write their HTML page, or join the shards of a simulation
+    /// Print the tables of records or of a simulation, or write their HTML page
     Report {
-        /// Records written by `run --json`, documents written by `locks --json`, or all shards written by `simulate --json`; `-` is
+        /// Records written by `run --json`, documents written by `locks --json`, or one written by `simulate --json`; `-` is
         /// standard input
         #[arg(required = true, value_name = "RECORD.json")]
         records: Vec<PathBuf>,
         /// Write the HTML page here, instead of printing tables
         #[arg(long, value_name = "PATH")]
         html: Option<PathBuf>,
-        /// Write the joined shards of a simulation; `-` is stdout
+        /// Write the simulation again, as it was read; `-` is stdout
         #[arg(long, value_name = "PATH")]
         json: Option<PathBuf>,
-        /// Write the joined shards of a simulation as CSV
+        /// Write a simulation as CSV
         #[arg(long, value_name = "PATH")]
         csv: Option<PathBuf>,
         /// Print every column [default: those that fit the terminal, at most 100 characters]

@@ -1,4 +1,4 @@
-//! `cyclewise report`: prints records or a program's locked instructions or writes them as an HTML page. Shards of a simulation are
+//! `cyclewise report`: prints records or a program's locked instructions or writes them as an HTML page. A simulation is
 //! `cyclewise-sim`'s.
 
 use super::product;
@@ -63,7 +63,7 @@ fn words(files: &[PathBuf], documents: &Documents) -> Vec<OsString> {
 
 /// What programs pay for atomics: by the program that counts them.
 fn locks(files: &[PathBuf], documents: &Documents, wide: bool, lines: usize) -> Result<()> {
-    refuse_joining(documents)?;
+    refuse_formats(documents)?;
     let mut words = vec![OsString::from("report"), "--lines".into(), lines.to_string().into()];
     words.extend(wide.then(|| "--wide".into()));
     if let Some(html) = &documents.html {
@@ -74,18 +74,18 @@ fn locks(files: &[PathBuf], documents: &Documents, wide: bool, lines: usize) -> 
     Err(product::become_program(product::LOCKS, words))
 }
 
-/// Refuses the options that only shards have.
-fn refuse_joining(documents: &Documents) -> Result<()> {
+/// Refuses the options that only simulations have.
+fn refuse_formats(documents: &Documents) -> Result<()> {
     match documents.json.is_some() || documents.csv.is_some() {
         true => Err(Error::usage(
-            "--json and --csv only join the shards of a simulation, and records are JSON already; give --html, or none of them",
+            "--json and --csv are for simulations, and records are JSON already; give --html, or none of them",
         )),
         false => Ok(()),
     }
 }
 
 fn records(texts: &[(String, String)], documents: &Documents, wide: bool) -> Result<()> {
-    refuse_joining(documents)?;
+    refuse_formats(documents)?;
     let parse = |(name, text): &(String, String)| record::from_str(name, text);
     let records = texts.iter().map(parse).collect::<Result<Vec<_>>>()?;
     if let Some(html) = &documents.html {

@@ -5,7 +5,7 @@ use crate::from_matrix::Anchor;
 use crate::record::{Shard, ShardBy};
 use crate::{Placement, Start, Workload};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use cyclewise_report::docs::DocsCommand;
 use std::path::PathBuf;
 
@@ -28,18 +28,18 @@ pub(super) enum Command {
     Simulate(Box<SimulateArgs>),
     /// Recommend a retry limit, relax policy and primitive for a machine, by simulation
     Recommend(RecommendArgs),
-    /// Print a simulation or write its HTML page, or join the shards of one
+    /// Print a simulation or write its HTML page
     Report {
-        /// All shards written by `simulate --json`
+        /// Written by `simulate --json`; `fleet join` joins shards
         #[arg(required = true, value_name = "SIMULATION.json")]
         simulations: Vec<PathBuf>,
         /// Write the HTML page here, instead of printing tables
         #[arg(long, value_name = "PATH")]
         html: Option<PathBuf>,
-        /// Write the joined shards; `-` is stdout
+        /// Write it again, as it was read; `-` is stdout
         #[arg(long, value_name = "PATH")]
         json: Option<PathBuf>,
-        /// Write the joined shards as CSV
+        /// Write CSV, one line per point, times in ns
         #[arg(long, value_name = "PATH")]
         csv: Option<PathBuf>,
     },
@@ -103,10 +103,10 @@ pub(super) struct SweepArgs {
     pub(super) parallel: Option<u32>,
     /// How threads are placed on CPUs
     #[arg(long, value_name = "P", default_value = "compact")]
-    pub(super) placement: PlacementArg,
+    pub(super) placement: Placement,
     /// How threads begin
     #[arg(long, value_name = "S", default_value = "scattered")]
-    pub(super) start: StartArg,
+    pub(super) start: Start,
     /// Extra threads that only read the line
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) readers: u32,
@@ -125,12 +125,12 @@ pub(super) struct SweepArgs {
     /// Write curves and tables as an HTML page
     #[arg(long, value_name = "PATH")]
     pub(super) html: Option<PathBuf>,
-    /// Compute only shard I of N; `report` and `fleet join` join the shards
+    /// Compute only shard I of N; `fleet join` joins the shards
     #[arg(long, value_name = "I/N", value_parser = lists::shard)]
     pub(super) shard: Option<ShardNumber>,
     /// How points are assigned to shards
-    #[arg(long, value_name = "HOW", value_enum, default_value_t = ShardByArg::Index, requires = "shard")]
-    pub(super) shard_by: ShardByArg,
+    #[arg(long, value_name = "HOW", value_enum, default_value = "index", requires = "shard")]
+    pub(super) shard_by: ShardBy,
     /// Do nothing if the file of --json has the whole result already, written by this version
     #[arg(long, requires = "json", conflicts_with_all = ["csv", "html"])]
     pub(super) if_missing: bool,
@@ -143,11 +143,11 @@ impl SweepArgs {
     /// The shard to compute; `None` for the whole sweep.
     pub(super) fn shard(&self) -> Option<Shard> {
         let ShardNumber { index, count } = self.shard?;
-        let by = match self.shard_by {
-            ShardByArg::Index => ShardBy::Index,
-            ShardByArg::Cost => ShardBy::Cost,
-        };
-        Some(Shard { index, count, by })
+        Some(Shard {
+            index,
+            count,
+            by: self.shard_by,
+        })
     }
 }
 
@@ -178,15 +178,6 @@ pub(super) struct MatrixArgs {
     pub(super) pause: Option<u32>,
 }
 
-/// How points are assigned to shards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum ShardByArg {
-    /// Point i to shard i mod N + 1
-    Index,
-    /// By predicted time, so that shards take about equally long
-    Cost,
-}
-
 #[derive(Args)]
 pub(super) struct FitArgs {
     /// A record that contains the experiment core-to-core
@@ -209,7 +200,7 @@ pub(super) struct MachineArgs {
 
 #[derive(Args)]
 pub(super) struct ExamineArgs {
-    /// Write the report as Markdown; `-` writes it to stdout instead of the table
+    /// Write the report here [default: stdout]
     #[arg(long, value_name = "PATH")]
     pub(super) markdown: Option<PathBuf>,
 }
@@ -234,43 +225,6 @@ pub(super) struct RecommendArgs {
     /// Write the recommendation as JSON; `-` writes it to stdout instead of the table
     #[arg(long, value_name = "PATH")]
     pub(super) json: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-pub(super) enum PlacementArg {
-    /// Round-robin over sockets; every core gets one thread before any gets two
-    Spread,
-    /// Fill one socket's cores, then the next; every core gets one thread before any gets two
-    Compact,
-    /// Fill all hardware threads of a core, then the next core
-    CompactSmt,
-}
-
-impl From<PlacementArg> for Placement {
-    fn from(placement: PlacementArg) -> Self {
-        match placement {
-            PlacementArg::Spread => Self::Spread,
-            PlacementArg::Compact => Self::Compact,
-            PlacementArg::CompactSmt => Self::CompactSmt,
-        }
-    }
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-pub(super) enum StartArg {
-    /// One after another, in random order
-    Scattered,
-    /// All at once, at the first contended line
-    Crowd,
-}
-
-impl From<StartArg> for Start {
-    fn from(start: StartArg) -> Self {
-        match start {
-            StartArg::Scattered => Self::Scattered,
-            StartArg::Crowd => Self::Crowd,
-        }
-    }
 }
 
 /// On an unknown name, clap suggests the nearest.

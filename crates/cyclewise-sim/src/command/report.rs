@@ -1,24 +1,22 @@
-//! `cyclewise-sim report`: prints a simulation or writes its page, or joins its shards.
+//! `cyclewise-sim report`: prints a simulation or writes its page.
 
 use crate::record;
-use crate::sweep::join;
-use cyclewise_bench::error::Result;
+use cyclewise_bench::error::{Error, Result};
 use cyclewise_bench::record::read;
 use cyclewise_report::files::output::Documents;
 use std::path::PathBuf;
 
 pub(super) fn report(files: &[PathBuf], documents: &Documents) -> Result<()> {
     documents.check(files)?;
-    let parse = |path: &PathBuf| {
-        let name = path.display().to_string();
-        let simulation = record::from_str(&name, &read(path)?)?;
-        Ok((name, simulation))
+    let [file] = files else {
+        return Err(Error::usage(
+            "report: several simulations are given; give one, or join the shards of one by `cyclewise fleet join DIR`",
+        ));
     };
-    let parts = files.iter().map(parse).collect::<Result<Vec<_>>>()?;
-    let joined = join::join(parts)?;
+    let simulation = record::from_str(&file.display().to_string(), &read(file)?)?;
     super::machine::check_absolute(
-        &joined.sweep.machines,
+        &simulation.sweep.machines,
         &[&documents.json, &documents.csv, &documents.html],
     )?;
-    super::simulate::write(&joined, documents)
+    super::simulate::write(&simulation, documents)
 }

@@ -127,8 +127,8 @@ pub(super) fn sweep(args: &SweepArgs, machines: Vec<Machine>) -> Result<Sweep> {
         relax: args.relax.0.clone(),
         critical_cycles: args.critical,
         parallel_cycles: args.parallel,
-        placement: args.placement.into(),
-        start: Some(args.start.into()),
+        placement: args.placement,
+        start: Some(args.start),
         readers: args.readers,
         ops: args.ops,
         seed: args.seed,
@@ -194,10 +194,8 @@ fn list(json: bool) -> Result<()> {
 fn examine(args: &ExamineArgs) -> Result<()> {
     output::check_named(&[("--markdown", &args.markdown)], &[])?;
     let examination = exam::run();
-    output::put_all(
-        || export::table::examination(&examination, output::look(false)),
-        &[(&args.markdown, &|| Ok(examination.to_markdown()))],
-    )?;
+    let path = args.markdown.as_deref().unwrap_or(Path::new("-"));
+    output::put(path, &examination.to_markdown())?;
     let kinds = examination.kinds();
     let far = kinds.iter().filter(|kind| kind.is_met() == Some(false));
     let mut missed: Vec<String> = far.map(|kind| kind.kind.name().to_owned()).collect();

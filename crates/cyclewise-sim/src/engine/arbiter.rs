@@ -2,8 +2,8 @@
 //!
 //! # Laws
 //! - Fifo: the oldest request.
-//! - Nearest: the oldest request of the line's cluster, else of its socket, else of all. A cap lets the oldest of all come first:
-//!   after a number of requests in a row have overtaken it, or after it has waited for a time.
+//! - Nearest: the oldest request of the line's cluster, else of its socket, else of all. After a number of requests in a row have overtaken
+//!   the oldest of all, that comes first.
 //! - Random: any request, with equal probabilities.
 //! - Batch: any request of the socket's cores that have not been served in this round, with equal probabilities. When there are
 //!   none left, the next round begins. So no core is served twice before each other waiting core of its socket is served once.
@@ -11,8 +11,7 @@
 //!
 //! # References
 //! The `fetch_add` rows of Skylake match first come, first served (T. Downs, concurrency-hierarchy-bench: 1.2 transfers per
-//! operation for any number of threads). Caps by count and by pending cycles are from Intel's patents on
-//! remote atomic operations. Batches are the assured access of Futurebus and Multibus II (M. K. Vernon and U. Manber,
+//! operation for any number of threads). A cap by count is from Intel's patents on remote atomic operations. Batches are the assured access of Futurebus and Multibus II (M. K. Vernon and U. Manber,
 //! "Distributed round-robin and first-come first-serve protocols", 1988).
 //!
 //! # Limits
@@ -21,8 +20,8 @@
 
 use super::copies::Copies;
 use super::random::Random;
-use super::timing::{Picos, Timing};
-use crate::machine::{Arbiter, Cap, Topology};
+use super::timing::Picos;
+use crate::machine::{Arbiter, Topology};
 use std::collections::VecDeque;
 
 /// What a request asks for.
@@ -76,7 +75,7 @@ enum Law {
 }
 
 impl Requests {
-    pub(crate) fn new(arbiter: Arbiter, topology: Topology, timing: &Timing) -> Self {
+    pub(crate) fn new(arbiter: Arbiter, topology: Topology) -> Self {
         let law = match arbiter {
             Arbiter::Fifo => Law::Fifo(VecDeque::new()),
             Arbiter::Random => Law::Random(Vec::new()),
@@ -91,10 +90,7 @@ impl Requests {
                 count: (topology.sockets * topology.clusters_per_socket) as usize,
                 clusters_per_socket: topology.clusters_per_socket as usize,
                 cores_per_cluster: topology.cores_per_cluster,
-                cap: match cap {
-                    Cap::Count(count) => Limit::Count(count),
-                    Cap::Cycles(cycles) => Limit::Time(timing.cycles(cycles)),
-                },
+                cap,
                 overtaken: 0,
             }),
         };
@@ -121,7 +117,7 @@ impl Requests {
     }
 
     /// Removes and returns the next request; the line is at core `at`.
-    pub(crate) fn pick(&mut self, at: u32, now: Picos, random: &mut Random) -> Option<Request> {
+    pub(crate) fn pick(&mut self, at: u32, random: &mut Random) -> Option<Request> {
         if self.count == 0 {
             return None;
         }
@@ -130,7 +126,7 @@ impl Requests {
             Law::Fifo(queue) => queue.pop_front(),
             Law::Random(requests) => Some(any(requests, random)),
             Law::Batch(batch) => batch.pick(at, random),
-            Law::Nearest(nearest) => nearest.pick(at, now),
+            Law::Nearest(nearest) => nearest.pick(at),
         }
     }
 
@@ -249,15 +245,9 @@ struct Nearest {
     count: usize,
     clusters_per_socket: usize,
     cores_per_cluster: u32,
-    cap: Limit,
+    cap: u32,
     /// How many requests in a row have overtaken an older one.
     overtaken: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Limit {
-    Count(u32),
-    Time(Picos),
 }
 
 impl Nearest {
@@ -265,28 +255,23 @@ impl Nearest {
         (core / self.cores_per_cluster) as usize
     }
 
-    /// Which of these clusters has the oldest request, and when that was made.
-    fn oldest(&self, clusters: std::ops::Range<usize>) -> Option<(usize, Picos)> {
-        let heads = clusters.filter_map(|cluster| self.clusters[cluster].front().map(|head| (cluster, head)));
-        let (cluster, (_, request)) = heads.min_by_key(|(_, (number, _))| *number)?;
-        Some((cluster, request.since))
+    /// Which of these clusters has the oldest request.
+    fn oldest(&self, clusters: std::ops::Range<usize>) -> Option<usize> {
+        let heads = clusters.filter_map(|cluster| Some((self.clusters[cluster].front()?.0, cluster)));
+        heads.min().map(|(_, cluster)| cluster)
     }
 
-    fn pick(&mut self, at: u32, now: Picos) -> Option<Request> {
-        let (oldest, since) = self.oldest(0..self.clusters.len())?;
+    fn pick(&mut self, at: u32) -> Option<Request> {
+        let oldest = self.oldest(0..self.clusters.len())?;
         let current = self.cluster(at);
         let near = if self.clusters[current].is_empty() {
             let first = current - current % self.clusters_per_socket;
             let socket = first..first + self.clusters_per_socket;
-            self.oldest(socket).map_or(oldest, |(cluster, _)| cluster)
+            self.oldest(socket).unwrap_or(oldest)
         } else {
             current
         };
-        let is_capped = match self.cap {
-            Limit::Count(count) => self.overtaken >= count,
-            Limit::Time(time) => now.saturating_sub(since) >= time,
-        };
-        let next = if is_capped { oldest } else { near };
+        let next = if self.overtaken >= self.cap { oldest } else { near };
         self.overtaken = if next == oldest { 0 } else { self.overtaken + 1 };
         self.clusters[next].pop_front().map(|(_, request)| request)
     }

@@ -1,8 +1,10 @@
 //! Distances between cores, and from cores to homes and copies.
 
 use super::copies::Copies;
-use super::timing::{Picos, Timing};
-use crate::machine::{Distance, Home, Topology};
+use crate::machine::{Distance, Topology};
+
+/// The core that represents the home of every line: a transfer's time depends only on the two cores, and far atomics execute in the first socket.
+pub(crate) const HOME: u32 = 0;
 
 /// Looks up distances.
 #[derive(Clone, Debug)]
@@ -10,11 +12,10 @@ pub(crate) struct Geometry {
     /// Each core's cluster and socket.
     groups: Vec<(u32, u32)>,
     topology: Topology,
-    home: Home,
 }
 
 impl Geometry {
-    pub(crate) fn new(topology: Topology, home: Home) -> Self {
+    pub(crate) fn new(topology: Topology) -> Self {
         let group = |core| {
             let cpu = topology.locate(core * topology.threads_per_core);
             (cpu.cluster, cpu.socket)
@@ -22,7 +23,6 @@ impl Geometry {
         Self {
             groups: (0..topology.cores()).map(group).collect(),
             topology,
-            home,
         }
     }
 
@@ -40,30 +40,9 @@ impl Geometry {
         }
     }
 
-    /// The core that represents a line's home: the first of the home's socket.
-    pub(crate) fn home(&self, line: u32) -> u32 {
-        let socket = match self.home {
-            Home::Anywhere => 0,
-            Home::Socket(socket) => socket.min(self.topology.sockets - 1),
-            Home::Interleaved => line % self.topology.sockets,
-        };
-        socket * self.topology.cores_per_socket()
-    }
-
-    /// The distance from a core to a home node: at least that within a socket.
-    pub(crate) fn to_home(&self, core: u32, home: u32) -> Distance {
-        self.distance(core, home).max(Distance::Socket)
-    }
-
-    /// The least time of a request, because it passes through the home.
-    pub(crate) fn through_home(&self, core: u32, home: u32, timing: &Timing) -> Picos {
-        match self.home {
-            Home::Anywhere => 0,
-            Home::Socket(_) | Home::Interleaved if self.distance(core, home) == Distance::Remote => {
-                timing.transfer(Distance::Remote)
-            }
-            Home::Socket(_) | Home::Interleaved => 0,
-        }
+    /// The distance from a core to the home: at least that within a socket.
+    pub(crate) fn to_home(&self, core: u32) -> Distance {
+        self.distance(core, HOME).max(Distance::Socket)
     }
 
     fn cluster(&self, core: u32) -> (u32, u32) {
@@ -79,8 +58,8 @@ impl Geometry {
     }
 
     /// How many copies are in the home's socket, and how many elsewhere.
-    pub(crate) fn by_socket(&self, home: u32, copies: &Copies) -> (u32, u32) {
-        let (from, end) = self.socket(home);
+    pub(crate) fn by_socket(&self, copies: &Copies) -> (u32, u32) {
+        let (from, end) = self.socket(HOME);
         let near = copies.within(from, end);
         (near, copies.count() - near)
     }

@@ -52,7 +52,7 @@ impl Model {
             _ if owns => self.queue_at_port(thread, false),
             Access::PostedAdd { value } if self.timing.far.is_some() => self.post(thread, value),
             _ if access.is_rmw() && self.timing.far.is_some() && !self.timing.only_posted => {
-                let distance = self.geometry.to_home(core, line.home);
+                let distance = self.geometry.to_home(core);
                 self.threads[thread as usize].waits_for = WaitsFor::FarAtomic;
                 self.events
                     .plan(self.now + self.timing.transfer(distance) / 2, Event::Arrive(thread));

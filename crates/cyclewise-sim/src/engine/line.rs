@@ -17,6 +17,7 @@
 
 use super::arbiter::{Request, Requests};
 use super::copies::Copies;
+use super::geometry::HOME;
 use super::timing::Picos;
 use std::collections::VecDeque;
 
@@ -41,8 +42,6 @@ pub(crate) struct Local {
 #[derive(Clone, Debug)]
 pub(crate) struct LineState {
     pub(crate) value: u64,
-    /// The core that represents the home.
-    pub(crate) home: u32,
     pub(crate) owner: Option<u32>,
     /// The last core that had the line.
     pub(crate) at: u32,
@@ -76,12 +75,11 @@ pub(crate) struct LineState {
 }
 
 impl LineState {
-    pub(crate) fn new(value: u64, home: u32, requests: Requests) -> Self {
+    pub(crate) fn new(value: u64, requests: Requests) -> Self {
         Self {
             value,
-            home,
             owner: None,
-            at: home,
+            at: HOME,
             copies: Copies::default(),
             stage: Stage::Idle,
             requests,

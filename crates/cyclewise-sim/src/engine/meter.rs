@@ -15,8 +15,6 @@ use std::cell::{Cell, RefCell};
 pub(crate) struct Meter {
     phase: Cell<Phase>,
     length: Length,
-    /// When the phase ends, if its length is a time.
-    deadline: Cell<Picos>,
     started: Cell<Picos>,
     ended: Cell<Picos>,
     /// Operations of this phase.
@@ -81,7 +79,6 @@ impl Meter {
         let meter = Self {
             phase: Cell::new(Phase::WarmUp),
             length,
-            deadline: Cell::new(Picos::MAX),
             started: Cell::new(0),
             ended: Cell::new(0),
             ops: Cell::new(0),
@@ -102,24 +99,10 @@ impl Meter {
             moves: Cell::new(0),
             fills: Cell::new(0),
         };
-        match length {
-            Length::Operations { warm_up: 0, .. } => meter.start(0),
-            Length::Operations { .. } | Length::Steady { .. } => {}
-            Length::Nanoseconds { warm_up, .. } => meter.deadline.set(warm_up.saturating_mul(1000)),
+        if let Length::Operations { warm_up: 0, .. } = length {
+            meter.start(0);
         }
         meter
-    }
-
-    /// The engine's clock has advanced to `now`.
-    #[inline]
-    pub(crate) fn tick(&self, now: Picos) {
-        while now >= self.deadline.get() && self.again() {
-            let deadline = self.deadline.get();
-            match self.phase.get() {
-                Phase::WarmUp => self.start(deadline),
-                Phase::Measured | Phase::Over => self.stop(deadline),
-            }
-        }
     }
 
     fn start(&self, at: Picos) {
@@ -142,15 +125,11 @@ impl Meter {
         }
         self.latencies.borrow_mut().reset();
         self.batches.borrow_mut().clear();
-        if let Length::Nanoseconds { measured, .. } = self.length {
-            self.deadline.set(at.saturating_add(measured.saturating_mul(1000)));
-        }
     }
 
     fn stop(&self, at: Picos) {
         self.phase.set(Phase::Over);
         self.ended.set(at);
-        self.deadline.set(Picos::MAX);
     }
 
     /// Whether the run continues.
@@ -182,7 +161,6 @@ impl Meter {
                     Length::Operations { warm_up, .. } => self.ops.get() >= warm_up,
                     Length::Steady { .. } if self.is_warm.get() => true,
                     Length::Steady { .. } => self.ops.get() >= self.window.get() / 2 && now >= self.all_begun.get(),
-                    Length::Nanoseconds { .. } => false,
                 };
                 if enough {
                     self.start(now);
@@ -198,7 +176,7 @@ impl Meter {
                 match self.length {
                     Length::Operations { measured, .. } if self.ops.get() >= measured => self.stop(now),
                     Length::Steady { most_per_thread } => self.end_of_batch(now, most_per_thread),
-                    Length::Operations { .. } | Length::Nanoseconds { .. } => {}
+                    Length::Operations { .. } => {}
                 }
             }
             Phase::Over => {}

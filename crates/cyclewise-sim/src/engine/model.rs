@@ -78,20 +78,16 @@ pub(crate) struct Model {
 impl Model {
     pub(crate) fn new(machine: &Machine, timing: Rc<Timing>, meter: Rc<Meter>, seed: u64, lines: &[u64]) -> Self {
         let (topology, rules) = (machine.topology, machine.line);
-        let geometry = Geometry::new(topology, rules.home);
-        let line = |(number, &value): (u32, &u64)| {
-            let requests = Requests::new(rules.arbiter, topology, &timing);
-            LineState::new(value, geometry.home(number), requests)
-        };
+        let line = |&value: &u64| LineState::new(value, Requests::new(rules.arbiter, topology));
         Self {
             now: 0,
             events: Events::default(),
-            lines: (0..).zip(lines).map(line).collect(),
+            lines: lines.iter().map(line).collect(),
             threads: Vec::new(),
             cores: (0..topology.cores()).map(|_| Core::default()).collect(),
             rules,
             timing,
-            geometry,
+            geometry: Geometry::new(topology),
             random: Random::new(seed),
             meter,
             mechanism: machine.mechanism,
@@ -181,7 +177,6 @@ impl Model {
             return false;
         };
         self.now = at;
-        self.meter.tick(at);
         match event {
             Event::Issue(thread) if self.missing > 0 && self.gathers(thread) => {}
             Event::Issue(thread) => self.issue(thread),

@@ -18,6 +18,7 @@
 use super::access::{Access, Reply};
 use super::arbiter::{NOBODY, Request, RequestKind};
 use super::events::Event;
+use super::geometry::HOME;
 use super::model::{Law, Model};
 use super::thread::{Forwarded, Role, Running, Store, WaitsFor};
 
@@ -176,11 +177,10 @@ impl Model {
     /// The home executes a posted addition.
     pub(super) fn add_posted(&mut self, number: u32, request: Request, value: u64) {
         let line = &mut self.lines[number as usize];
-        (line.at, line.last_far) = (line.home, Some(request.core));
+        (line.at, line.last_far) = (HOME, Some(request.core));
         line.value = line.value.wrapping_add(value);
-        let home = line.home;
         self.end_reservations(number, None);
-        let way = self.timing.transfer(self.geometry.to_home(request.core, home));
+        let way = self.timing.transfer(self.geometry.to_home(request.core));
         self.events.plan(self.now + way, Event::Posted(request.thread));
     }
 
@@ -206,9 +206,9 @@ impl Model {
             return request;
         }
         self.add_posted(number, request, value);
-        let (now, line) = (self.now, &mut self.lines[number as usize]);
+        let line = &mut self.lines[number as usize];
         let mut left = Vec::new();
-        while let Some(other) = line.requests.pick(line.at, now, &mut self.random) {
+        while let Some(other) = line.requests.pick(line.at, &mut self.random) {
             left.push(other);
         }
         for other in left {

@@ -6,8 +6,8 @@
 //!   queued requests are served faster; one that has waited at the home has not, so the owner works for longer.
 //! - A request reaches its owner at a moment that does not depend on what the owner does: the way is drawn, uniformly up to twice its mean.
 //!   So how many operations the owner makes meanwhile depends on the times without a step.
-//! - A transfer to a new owner takes the longest of: the data from the old owner, else from the nearest copy, else from home; the
-//!   farthest copy's invalidation, plus a cost for each further copy; and the way through the home. It varies as pairs of CPUs do.
+//! - A transfer to a new owner takes the longest of: the data from the old owner, else from the nearest copy, else from home; and the
+//!   farthest copy's invalidation, plus a cost for each further copy. It varies as pairs of CPUs do.
 //! - The owner provides the first copy and keeps one; then any copy provides further ones, in parallel, as fast as the directory
 //!   serves the requests. The first copy may make the home busy for a while. A reader of another socket than the home's costs as much more as
 //!   its way is longer, and so does the invalidation of its copy.
@@ -16,6 +16,7 @@
 
 use super::arbiter::{Request, RequestKind};
 use super::events::Event;
+use super::geometry::HOME;
 use super::line::Stage;
 use super::model::{Law, Model};
 use super::thread::WaitsFor;
@@ -45,7 +46,7 @@ impl Model {
                         return;
                     }
                     let line = &mut self.lines[number as usize];
-                    match line.requests.pick(line.at, self.now, &mut self.random) {
+                    match line.requests.pick(line.at, &mut self.random) {
                         Some(request) => request,
                         None => return,
                     }
@@ -125,19 +126,19 @@ impl Model {
     fn duration(&self, number: u32, request: Request) -> Picos {
         let (line, geometry, timing) = (&self.lines[number as usize], &self.geometry, &*self.timing);
         let target = match request.kind {
-            RequestKind::FarAtomic | RequestKind::PostedAdd(_) => line.home,
+            RequestKind::FarAtomic | RequestKind::PostedAdd(_) => HOME,
             RequestKind::Copy | RequestKind::LineId => request.core,
         };
         let others = line.copies.count() - u32::from(line.copies.has(target));
         let data = match line.owner {
-            Some(owner) if request.kind.is_far() => Some(geometry.to_home(owner, target)),
+            Some(owner) if request.kind.is_far() => Some(geometry.to_home(owner)),
             Some(owner) => Some(geometry.distance(owner, target)),
             None if request.kind.is_far() => None,
             None if line.copies.has(target) && others > 0 => None,
-            None if line.copies.has(target) => Some(geometry.to_home(target, line.home)),
+            None if line.copies.has(target) => Some(geometry.to_home(target)),
             None => geometry
                 .nearest(target, &line.copies)
-                .or_else(|| Some(geometry.to_home(target, line.home))),
+                .or_else(|| Some(geometry.to_home(target))),
         };
         let transfer = |distance: Option<Distance>| distance.map_or(0, |distance| timing.transfer(distance));
         let mut duration = transfer(data);
@@ -145,7 +146,7 @@ impl Model {
         if !only_reads && others > 0 {
             let farthest = geometry.farthest(target, &line.copies);
             // Of all copies, that of the target and the farthest one take no further time.
-            let (near, far) = geometry.by_socket(line.home, &line.copies);
+            let (near, far) = geometry.by_socket(&line.copies);
             let one = |count: u32, at: Option<Distance>| {
                 u64::from(count) * timing.for_reader(timing.invalidate, at.unwrap_or(Distance::Socket))
             };
@@ -155,7 +156,7 @@ impl Model {
         }
         match timing.far {
             Some(far) if request.kind.is_far() => duration + far,
-            _ => duration.max(geometry.through_home(request.core, line.home, timing)),
+            _ => duration,
         }
     }
 
@@ -256,7 +257,7 @@ impl Model {
         let arrival = self.now + self.timing.draw(remaining, &mut self.random);
         let line = &mut self.lines[number as usize];
         line.copies_arrive = line.copies_arrive.max(arrival);
-        let distance = self.geometry.to_home(request.core, line.home);
+        let distance = self.geometry.to_home(request.core);
         line.directory_free = self.now + self.timing.for_reader(self.timing.read, distance);
         self.meter.moved();
         self.events.plan(arrival, Event::Copy(request.thread));
@@ -291,11 +292,11 @@ impl Model {
         line.stage = Stage::Idle;
         match request.kind {
             RequestKind::FarAtomic => {
-                line.at = line.home;
+                line.at = HOME;
                 line.last_far = Some(core);
                 let access = self.threads[request.thread as usize].access;
                 let reply = access.apply(&mut line.value, false);
-                let back = self.geometry.to_home(core, line.home);
+                let back = self.geometry.to_home(core);
                 if reply.done {
                     self.end_reservations(number, None);
                 }

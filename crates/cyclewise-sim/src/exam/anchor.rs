@@ -161,7 +161,7 @@ pub(super) fn agrees(factor: f64) -> bool {
 }
 
 /// Bisects the factor of the transfer times until the row's time comes out, and gives it too; `None` if it does not.
-pub(super) fn scaled_to(plain: &Machine, laws: &Laws, job: &Job, ns: f64) -> Option<(Machine, f64)> {
+pub(crate) fn scaled_to(plain: &Machine, laws: &Laws, job: &Job, ns: f64) -> Option<(Machine, f64)> {
     let exchange = f64::from(plain.cost.cas_cycles) / plain.ghz;
     let with = |factor: f64| {
         let mut machine = plain.clone();

@@ -133,13 +133,10 @@ pub(super) fn job(published: &PublishedMachine, row: &PublishedRow) -> Job {
 
 /// A job of as many operations as rows are predicted with.
 #[must_use]
-pub(super) fn counted(workload: Workload, threads: u32) -> Job {
+pub(crate) fn counted(workload: Workload, threads: u32) -> Job {
     let each = u64::from(threads);
     Job {
-        length: Length::Operations {
-            warm_up: 200.max(5 * each),
-            measured: 800.max(10 * each),
-        },
+        length: Length::operations(200.max(5 * each), 800.max(10 * each)),
         ..Job::new(workload, threads)
     }
 }

@@ -254,12 +254,7 @@ mod tests {
     fn every_matrix_fits_its_layout() {
         for reduced in &MATRICES.matrix {
             let (sockets, clusters, cores, threads, numbering, _) = &reduced.layout;
-            let topology = Topology {
-                sockets: *sockets,
-                clusters_per_socket: *clusters,
-                cores_per_cluster: *cores,
-                threads_per_core: *threads,
-            };
+            let topology = Topology::new(*sockets, *clusters, *cores, *threads);
             assert!(["adjacent", "apart"].contains(&numbering.as_str()), "{}", reduced.name);
             assert_eq!(
                 reduced.sibling_ns.is_some(),

@@ -195,12 +195,7 @@ mod tests {
 
     #[test]
     fn the_reach_is_that_of_the_cpus_with_threads() {
-        let machine = Machine::plain(Topology {
-            sockets: 2,
-            clusters_per_socket: 1,
-            cores_per_cluster: 4,
-            threads_per_core: 2,
-        });
+        let machine = Machine::plain(Topology::new(2, 1, 4, 2));
         let reach = |placement, threads| {
             let job = Job {
                 placement,

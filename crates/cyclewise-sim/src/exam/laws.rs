@@ -1,7 +1,7 @@
 //! The laws that are learned for a family of machines: who is next, how long an owner stays, and how requests travel.
 
 use crate::Machine;
-use crate::machine::{Arbiter, Cap, Distance, Fill, FirstAccess, Hold, Queue, Rmw};
+use crate::machine::{Arbiter, Distance, Fill, FirstAccess, Hold, Queue, Rmw};
 use serde::{Deserialize, Serialize};
 
 /// The learned laws. Times at the home are shares of a transfer within a socket, so that they carry over to other machines.
@@ -50,7 +50,7 @@ impl Probe {
 
 /// A store buffer of a core of the last ten years: 56 entries, Intel 64 and IA-32 Architectures Optimization Reference Manual, Skylake.
 /// Its length matters only where it is full.
-const STORE_BUFFER: u32 = 56;
+pub(crate) const STORE_BUFFER: u32 = 56;
 
 /// Posted additions of a core: enough to hide the way to the home, as in the file of Graviton 2.
 const POSTED: u32 = 16;
@@ -116,123 +116,101 @@ fn whole(cycles: f64) -> u32 {
 /// How many laws there are to choose.
 pub const LAWS: usize = 10;
 
-/// The numbers of two of them.
-pub(super) const ARBITER: usize = 0;
-pub(super) const PROBE: usize = 3;
+/// The keys of machine files that they set, in the order of [`Space`].
+pub(crate) const KEYS: [&str; LAWS] = [
+    "line.arbiter",
+    "line.hold",
+    "line.first_access",
+    "line.probe_share",
+    "mechanism.store_buffer",
+    "cost.read_cycles",
+    "cost.invalidate_cycles",
+    "mechanism.downgrade_cycles",
+    "line.rmw",
+    "mechanism.fill",
+];
 
-/// Which value of each law is taken, in the order of the fields of [`Space`].
+/// The numbers of some of them.
+pub(crate) const ARBITER: usize = 0;
+pub(super) const PROBE: usize = 3;
+pub(crate) const STORES: usize = 4;
+pub(crate) const FAR: usize = 8;
+
+/// Which value of each law is taken.
 pub type Choice = [usize; LAWS];
 
+/// One value of a law.
+type Value = Box<dyn Fn(&mut Laws) + Send + Sync>;
+
 /// The values that are tried for each law, the simplest first.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Space {
-    /// Values of [`Laws::arbiter`].
-    pub arbiter: Vec<Arbiter>,
-    /// Values of [`Laws::hold_cycles`].
-    pub hold_cycles: Vec<u32>,
-    /// Values of [`Laws::first_access`].
-    pub first_access: Vec<FirstAccess>,
-    /// Values of [`Laws::probe`].
-    pub probe: Vec<Probe>,
-    /// Values of [`Laws::store_buffer`].
-    pub store_buffer: Vec<u32>,
-    /// Values of [`Laws::read_share`].
-    pub read_share: Vec<f64>,
-    /// Values of [`Laws::invalidate_share`].
-    pub invalidate_share: Vec<f64>,
-    /// Values of [`Laws::downgrade_share`].
-    pub downgrade_share: Vec<f64>,
-    /// Values of [`Laws::far_share`].
-    pub far_share: Vec<f64>,
-    /// Values of [`Laws::fill`].
-    pub fill: Vec<Fill>,
+pub struct Space([Vec<Value>; LAWS]);
+
+/// The values of one law.
+fn values<T: Copy + Send + Sync + 'static>(
+    all: impl IntoIterator<Item = T>,
+    set: fn(&mut Laws) -> &mut T,
+) -> Vec<Value> {
+    let value = |value: T| -> Value { Box::new(move |laws| *set(laws) = value) };
+    all.into_iter().map(value).collect()
 }
 
 impl Space {
     /// What the laws in `data/laws.toml` were chosen from.
     #[must_use]
     pub fn full() -> Self {
-        let near = |count| Arbiter::Nearest { cap: Cap::Count(count) };
-        let mut probes = vec![Probe::NONE];
-        for queue in [Queue::AtOwner, Queue::AtHome] {
-            probes.extend([0.1, 0.2, 0.3, 0.4].map(|share| Probe { share, queue }));
-        }
-        Self {
-            arbiter: vec![Arbiter::Fifo, Arbiter::Random, near(4), near(16)],
-            hold_cycles: vec![0, 20, 40, 80],
-            first_access: vec![FirstAccess::Shared, FirstAccess::Exclusive],
-            probe: probes,
-            store_buffer: vec![0, STORE_BUFFER],
+        let near = |cap| Arbiter::Nearest { cap };
+        let probes =
+            [Queue::AtOwner, Queue::AtHome].map(|queue| [0.1, 0.2, 0.3, 0.4].map(|share| Probe { share, queue }));
+        Self([
+            values([Arbiter::Fifo, Arbiter::Random, near(4), near(16)], |l| &mut l.arbiter),
+            values([0, 20, 40, 80], |l| &mut l.hold_cycles),
+            values([FirstAccess::Shared, FirstAccess::Exclusive], |l| &mut l.first_access),
+            values([Probe::NONE].into_iter().chain(probes.into_iter().flatten()), |l| {
+                &mut l.probe
+            }),
+            values([0, STORE_BUFFER], |l| &mut l.store_buffer),
             // Neither is free: readers that wake one after another are what a lock with a queue avoids.
-            read_share: vec![0.05, 0.1, 0.2, 0.4],
-            invalidate_share: vec![0.01, 0.03, 0.1],
-            downgrade_share: vec![0.0, 0.1, 0.2],
-            far_share: vec![0.0, 0.1, 0.2, 0.4],
-            fill: vec![Fill::Core, Fill::Thread],
-        }
+            values([0.05, 0.1, 0.2, 0.4], |l| &mut l.read_share),
+            values([0.01, 0.03, 0.1], |l| &mut l.invalidate_share),
+            values([0.0, 0.1, 0.2], |l| &mut l.downgrade_share),
+            values([0.0, 0.1, 0.2, 0.4], |l| &mut l.far_share),
+            values([Fill::Core, Fill::Thread], |l| &mut l.fill),
+        ])
     }
 
-    /// Only the simplest laws; to be widened.
-    #[must_use]
-    pub fn simplest() -> Self {
-        let only = Laws::SIMPLEST;
-        Self {
-            arbiter: vec![only.arbiter],
-            hold_cycles: vec![only.hold_cycles],
-            first_access: vec![only.first_access],
-            probe: vec![only.probe],
-            store_buffer: vec![only.store_buffer],
-            read_share: vec![only.read_share],
-            invalidate_share: vec![only.invalidate_share],
-            downgrade_share: vec![only.downgrade_share],
-            far_share: vec![only.far_share],
-            fill: vec![only.fill],
-        }
+    /// Some arbiters, first accesses and probes, and otherwise the simplest laws.
+    #[cfg(test)]
+    pub(super) fn small(arbiters: &'static [Arbiter], first: &'static [FirstAccess], probes: &'static [Probe]) -> Self {
+        let mut space = Self(std::array::from_fn(|_| vec![Box::new(|_: &mut Laws| ()) as Value]));
+        space.0[ARBITER] = values(arbiters.iter().copied(), |l| &mut l.arbiter);
+        space.0[2] = values(first.iter().copied(), |l| &mut l.first_access);
+        space.0[PROBE] = values(probes.iter().copied(), |l| &mut l.probe);
+        space
+    }
+
+    /// The same with one value of a law.
+    pub(crate) fn fix<T: Copy + Send + Sync + 'static>(&mut self, law: usize, value: T, set: fn(&mut Laws) -> &mut T) {
+        self.0[law] = values([value], set);
+    }
+
+    /// The same with one time at the home for far atomics.
+    pub(crate) fn set_far(&mut self, share: f64) {
+        self.0[FAR] = values([0.0, share], |l| &mut l.far_share);
     }
 
     /// How many values each law has.
     #[must_use]
     pub fn sizes(&self) -> Choice {
-        [
-            self.arbiter.len(),
-            self.hold_cycles.len(),
-            self.first_access.len(),
-            self.probe.len(),
-            self.store_buffer.len(),
-            self.read_share.len(),
-            self.invalidate_share.len(),
-            self.downgrade_share.len(),
-            self.far_share.len(),
-            self.fill.len(),
-        ]
+        self.0.each_ref().map(Vec::len)
     }
 
     /// The laws of a choice.
     #[must_use]
     pub fn at(&self, choice: Choice) -> Laws {
-        let [
-            arbiter,
-            hold,
-            first,
-            probe,
-            store,
-            read,
-            invalidate,
-            downgrade,
-            far,
-            fill,
-        ] = choice;
-        Laws {
-            arbiter: self.arbiter[arbiter],
-            hold_cycles: self.hold_cycles[hold],
-            first_access: self.first_access[first],
-            probe: self.probe[probe],
-            store_buffer: self.store_buffer[store],
-            read_share: self.read_share[read],
-            invalidate_share: self.invalidate_share[invalidate],
-            downgrade_share: self.downgrade_share[downgrade],
-            far_share: self.far_share[far],
-            fill: self.fill[fill],
+        let mut laws = Laws::SIMPLEST;
+        for (values, value) in self.0.iter().zip(choice) {
+            values[value](&mut laws);
         }
+        laws
     }
 }

@@ -14,10 +14,8 @@ mod band;
 mod build;
 pub mod data;
 mod described;
-mod estimate;
 pub mod figures;
 mod group;
-mod history;
 pub mod laws;
 pub mod learn;
 mod markdown;
@@ -29,15 +27,15 @@ pub mod split;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use anchor::DISAGREE;
 pub use anchor::Transfers;
+pub(crate) use anchor::{DISAGREE, scaled_to};
 pub use band::{Band, MOST_SPREAD, SHARE};
 #[cfg(test)]
 pub(crate) use build::{ALU_CYCLES, JITTER};
-pub(crate) use build::{Costs, Parts, built, whole};
+pub(crate) use build::{Costs, Parts, built, counted};
 pub(crate) use described::{Described, described, families, isa_of};
 pub use group::{Group, Pattern, Reach, WorkloadKind};
-pub use history::{PastResult, results};
 pub use pairs::{Pair, Program, ratio_off};
 pub use prediction::{band, predict};
 pub use report::{ExamRow, Examination, KindResult, Refusal, run};
+pub(crate) use search::Scores;

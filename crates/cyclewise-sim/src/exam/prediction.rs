@@ -81,12 +81,7 @@ mod tests {
 
     #[test]
     fn waiters_that_read_in_several_sockets_need_the_cost_of_waking() {
-        let mut machine = Machine::plain(Topology {
-            sockets: 2,
-            clusters_per_socket: 1,
-            cores_per_cluster: 8,
-            threads_per_core: 1,
-        });
+        let mut machine = Machine::plain(Topology::new(2, 1, 8, 1));
         let error = |machine: &Machine, workload, threads| predict(machine, &Job::new(workload, threads)).err();
         let refused = Some(Error::FreeReaders);
         assert_eq!(error(&machine, Workload::LockTicket, 9), refused);

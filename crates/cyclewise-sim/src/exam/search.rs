@@ -4,66 +4,84 @@
 //! Coordinate descent: all values of one law are tried with the others as they are, and the best is taken; then the next law, until a
 //! round over all laws changes nothing. It begins from several choices, because it ends in a local minimum.
 //!
-//! A law that is not the simplest must earn its place: each costs [`LAW`] of the score. So of laws that predict about as well, the
+//! A law that is not the simplest must earn its place: each costs some of the score. So of laws that predict about as well, the
 //! simplest are taken.
 //!
-//! Errors are of one machine each, and are kept: the search without a machine needs few new ones.
+//! Errors are of one machine each, and are kept: the search without a machine, or without some of its rows, needs few new ones.
 
-use super::Group;
-use super::data::PublishedMachine;
 use super::laws::{ARBITER, Choice, LAWS, Laws, PROBE, Space};
 use crate::stats::mean;
+use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Mutex;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering::Relaxed;
 
-/// By how much each law beyond the simplest must reduce the score, a mean of logarithms: about half a percent of the time.
-const LAW: f64 = 0.005;
-
-/// The errors of laws on a machine.
-type Errors = BTreeMap<Group, f64>;
-
-/// The errors that were computed.
-pub(super) struct Scores<'a> {
-    learners: &'a [PublishedMachine],
-    space: &'a Space,
-    errors: fn(&PublishedMachine, &Laws) -> Errors,
-    known: HashMap<(usize, Choice), Errors>,
+/// The errors of laws on a machine of type `M`, by the rows `K` that are judged together.
+pub(crate) struct Scores<'a, M, K> {
+    machines: &'a [M],
+    pub(crate) space: &'a Space,
+    errors: fn(&M, &Laws) -> BTreeMap<K, f64>,
+    /// By how much each law beyond the simplest must reduce the score, which is a mean of logarithms.
+    law: f64,
+    starts: Vec<Choice>,
+    known: HashMap<(usize, Choice), BTreeMap<K, f64>>,
 }
 
-impl<'a> Scores<'a> {
-    pub(super) fn new(
-        learners: &'a [PublishedMachine],
+/// Which rows count.
+type Counts<'a, K> = &'a dyn Fn(&K) -> bool;
+
+impl<'a, M: Sync, K: Ord + Copy + Send> Scores<'a, M, K> {
+    pub(crate) fn new(
+        machines: &'a [M],
         space: &'a Space,
-        errors: fn(&PublishedMachine, &Laws) -> Errors,
+        law: f64,
+        errors: fn(&M, &Laws) -> BTreeMap<K, f64>,
     ) -> Self {
         Self {
-            learners,
+            machines,
             space,
             errors,
+            law,
+            starts: starts(space),
             known: HashMap::new(),
         }
     }
 
-    /// The best laws for some of the machines, by number.
-    pub(super) fn best(&mut self, members: &[usize]) -> Laws {
-        let starts = starts(self.space).into_iter();
-        let ends = starts.map(|start| self.descend(start, members));
+    /// Begins with another value of a law too, which the others then fit better.
+    pub(crate) fn start_with(&mut self, law: usize, value: usize) {
+        let more: Vec<Choice> = self.starts.iter().map(|start| with(*start, law, value)).collect();
+        self.starts.extend(more);
+    }
+
+    /// The best laws for some of the machines, by number, and some of their rows.
+    pub(crate) fn best(&mut self, members: &[usize], counts: Counts<K>) -> Choice {
+        let starts = self.starts.clone().into_iter();
+        let ends = starts.map(|start| self.descend(start, members, counts));
         let best = ends.min_by(|a, b| a.1.total_cmp(&b.1));
-        self.space.at(best.expect("there are starts").0)
+        best.expect("there are starts").0
+    }
+
+    /// Whether the rows tell a law: every other value of it is worse than the chosen one by more than a law must be.
+    pub(crate) fn tells(&mut self, choice: Choice, law: usize, members: &[usize]) -> bool {
+        let values = self.space.sizes()[law];
+        let of = |value: &usize| with(choice, law, *value);
+        let others: Vec<Choice> = (0..values)
+            .filter(|value| *value != choice[law])
+            .map(|v| of(&v))
+            .collect();
+        let chosen = self.of(&[choice], members, &|_| true)[0];
+        let scores = self.of(&others, members, &|_| true);
+        values > 1 && scores.iter().all(|score| *score > chosen + self.law)
     }
 
     /// The end of the descent from a choice, and its score.
-    fn descend(&mut self, start: Choice, members: &[usize]) -> (Choice, f64) {
+    fn descend(&mut self, start: Choice, members: &[usize], counts: Counts<K>) -> (Choice, f64) {
         let mut here = start;
-        let mut score = self.of(&[here], members)[0];
+        let mut score = self.of(&[here], members, counts)[0];
         loop {
             let before = score;
             for law in 0..LAWS {
                 let values = self.space.sizes()[law];
                 let tried: Vec<Choice> = (0..values).map(|value| with(here, law, value)).collect();
-                let scores = self.of(&tried, members);
+                let scores = self.of(&tried, members, counts);
                 for (choice, of) in tried.into_iter().zip(scores) {
                     if of < score {
                         (here, score) = (choice, of);
@@ -77,17 +95,18 @@ impl<'a> Scores<'a> {
     }
 
     /// The score of each choice for these machines, and the cost of its laws.
-    fn of(&mut self, choices: &[Choice], members: &[usize]) -> Vec<f64> {
+    fn of(&mut self, choices: &[Choice], members: &[usize], counts: Counts<K>) -> Vec<f64> {
         self.compute(choices, members);
         let score = |choice: &Choice| {
-            let mut groups: BTreeMap<Group, Vec<f64>> = BTreeMap::new();
-            for (group, error) in members.iter().flat_map(|machine| &self.known[&(*machine, *choice)]) {
+            let mut groups: BTreeMap<K, Vec<f64>> = BTreeMap::new();
+            let all = members.iter().flat_map(|machine| &self.known[&(*machine, *choice)]);
+            for (group, error) in all.filter(|(group, _)| counts(group)) {
                 groups.entry(*group).or_default().push(*error);
             }
             let means: Vec<f64> = groups.values().map(|errors| mean(errors)).collect();
             #[expect(clippy::cast_precision_loss, reason = "a few laws")]
             let laws = choice.iter().filter(|value| **value > 0).count() as f64;
-            mean(&means) + LAW * laws
+            mean(&means) + self.law * laws
         };
         choices.iter().map(score).collect()
     }
@@ -96,21 +115,10 @@ impl<'a> Scores<'a> {
     fn compute(&mut self, choices: &[Choice], members: &[usize]) {
         let all = choices.iter().flat_map(|choice| members.iter().map(|m| (*m, *choice)));
         let due: Vec<(usize, Choice)> = all.filter(|key| !self.known.contains_key(key)).collect();
-        let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-        let (learners, space, errors) = (self.learners, self.space, self.errors);
-        std::thread::scope(|scope| {
-            for _ in 0..cpus.min(due.len()) {
-                scope.spawn(|| {
-                    // Relaxed: it only hands out numbers.
-                    while let Some(key) = due.get(next.fetch_add(1, Relaxed)) {
-                        let of = errors(&learners[key.0], &space.at(key.1));
-                        found.lock().expect("no simulation panics").push((*key, of));
-                    }
-                });
-            }
-        });
-        self.known.extend(found.into_inner().expect("no simulation panics"));
+        let (machines, space, errors) = (self.machines, self.space, self.errors);
+        let compute = |key: (usize, Choice)| (key, errors(&machines[key.0], &space.at(key.1)));
+        let found: Vec<_> = due.into_par_iter().with_max_len(1).map(compute).collect();
+        self.known.extend(found);
     }
 }
 

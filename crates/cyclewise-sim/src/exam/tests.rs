@@ -108,12 +108,7 @@ fn made_up(name: &str, family: &str, socket_ns: f64, laws: &Laws) -> PublishedMa
         family: family.to_owned(),
         isa: "x86-64".to_owned(),
         ghz: socket_ns / 10.0,
-        topology: Topology {
-            sockets: 1,
-            clusters_per_socket: 1,
-            cores_per_cluster: 4,
-            threads_per_core: 1,
-        },
+        topology: Topology::new(1, 1, 4, 1),
         hit_ns: 1.5,
         pause_cycles: 40,
         matrix: "i7-6700K".to_owned(),
@@ -136,34 +131,27 @@ fn made_up(name: &str, family: &str, socket_ns: f64, laws: &Laws) -> PublishedMa
     machine
 }
 
-/// The simplest ones, and others that a contended row of additions does not hide: at the owner, a probe share only scales transfers.
-fn some_laws() -> [Laws; 2] {
-    let probe = Probe {
+/// Laws that a contended row of additions does not hide: at the owner, a probe share only scales transfers.
+const FROM_HOME: Laws = Laws {
+    probe: Probe {
         share: 0.3,
         queue: Queue::AtHome,
-    };
-    [
-        Laws::SIMPLEST,
-        Laws {
-            probe,
-            ..Laws::SIMPLEST
-        },
-    ]
-}
+    },
+    ..Laws::SIMPLEST
+};
 
-/// A small space that has some laws.
+/// A small space that has these and the simplest ones.
 fn space() -> Space {
-    Space {
-        arbiter: vec![Arbiter::Fifo, Arbiter::Random],
-        first_access: vec![FirstAccess::Shared, FirstAccess::Exclusive],
-        probe: vec![Probe::NONE, some_laws()[1].probe],
-        ..Space::simplest()
-    }
+    Space::small(
+        &[Arbiter::Fifo, Arbiter::Random],
+        &[FirstAccess::Shared, FirstAccess::Exclusive],
+        &[Probe::NONE, FROM_HOME.probe],
+    )
 }
 
 #[test]
 fn the_laws_that_made_the_rows_are_learned_and_predict_a_new_machine() {
-    let truth = some_laws()[1];
+    let truth = FROM_HOME;
     let learners = [
         made_up("a", "f", 25.0, &truth),
         made_up("b", "f", 30.0, &truth),
@@ -189,7 +177,7 @@ fn the_laws_that_made_the_rows_are_learned_and_predict_a_new_machine() {
 
 #[test]
 fn a_machine_with_other_laws_is_seen_to_be_off() {
-    let [truth, other] = some_laws();
+    let [truth, other] = [Laws::SIMPLEST, FROM_HOME];
     let learners = [made_up("a", "f", 25.0, &truth), made_up("b", "f", 30.0, &truth)];
     let learned = learn(&learners, &space());
     let rows = examine(&made_up("new", "f", 28.0, &other), &learned);
@@ -212,7 +200,7 @@ fn a_machine_with_other_laws_is_seen_to_be_off() {
 
 #[test]
 fn what_cannot_be_predicted_is_refused_with_the_reason() {
-    let truth = some_laws()[0];
+    let truth = Laws::SIMPLEST;
     let learners = [made_up("a", "f", 25.0, &truth), made_up("b", "f", 30.0, &truth)];
     let learned = learn(&learners, &space());
     let refusal = |machine: &PublishedMachine| examine(machine, &learned)[0].verdict.unwrap_err();
@@ -269,12 +257,7 @@ fn only_the_learning_half_is_learned_from() {
 
 #[test]
 fn a_machine_unlike_all_held_out_ones_has_no_band() {
-    let big = Topology {
-        sockets: 8,
-        clusters_per_socket: 1,
-        cores_per_cluster: 64,
-        threads_per_core: 2,
-    };
+    let big = Topology::new(8, 1, 64, 2);
     let known = |topology| {
         let mut machine = crate::Machine::plain(topology);
         machine.family = Some("intel-monolithic".to_owned());

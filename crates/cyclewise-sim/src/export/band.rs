@@ -1,7 +1,7 @@
 //! The model's error band in words.
 
-use crate::band::{Band, Class, Evidence, band};
-use crate::exam::{Group, Pattern, Reach};
+use crate::band::{Band, Evidence, band, class};
+use crate::exam::{Group, Pattern, Reach, WorkloadKind};
 use crate::{Machine, Workload};
 
 /// What stands where no row like a prediction was ever predicted unseen.
@@ -44,7 +44,7 @@ fn name(found: Option<&Band>, workload: Workload, reach: Reach) -> String {
     let is_own = found.is_some_and(|band| band.from == Evidence::ThisMachine);
     match Pattern::of(workload).filter(|_| !is_own) {
         Some(pattern) => Group { pattern, reach }.name(),
-        None => Class::of(workload).name().to_owned(),
+        None => class(workload).map_or(workload.name(), WorkloadKind::name).to_owned(),
     }
 }
 
@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(
             said,
             "locks: a factor of 1.40, within which 80 % of 4 rows of this machine were that the fit had not seen; unknown for \
-             system calls (too few rows like them were predicted unseen, or their errors were too large)"
+             open-read-close (too few rows like them were predicted unseen, or their errors were too large)"
         );
         let tas = band(&machine, Workload::LockTas, Reach::Socket);
         assert_eq!(factor(tas.as_ref()), "×1.40");
@@ -97,6 +97,6 @@ mod tests {
         ] {
             assert!(known.contains(part), "{part}: {said}");
         }
-        assert!(unknown.contains("system calls"), "{said}");
+        assert!(unknown.contains("open-read-close"), "{said}");
     }
 }

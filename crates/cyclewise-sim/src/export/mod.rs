@@ -1,4 +1,4 @@
-//! Outputs of sweeps, recommendations and the examination.
+//! Outputs of sweeps and recommendations.
 
 mod band;
 pub(crate) mod csv;

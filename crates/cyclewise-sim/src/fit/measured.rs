@@ -78,10 +78,8 @@ pub struct Fit {
     pub rows: Vec<FittedRow>,
     /// The laws, and what else would fit.
     pub laws: Vec<Law>,
-    /// The factor by which transfer times were scaled; 1 if rows and transfers agree.
+    /// The factor by which transfer times were scaled; about 1 if rows and transfers agree.
     pub scale: f64,
-    /// The number of simulated jobs.
-    pub simulated: u32,
 }
 
 /// A row, with what the fitted machine makes of it.
@@ -100,10 +98,8 @@ pub struct FittedRow {
 pub struct Law {
     /// Its dotted key.
     pub key: &'static str,
-    /// The kind of law that the machine has.
-    pub taken: &'static str,
-    /// Kinds that predict the rows held out as well, within one standard error; empty if the rows tell the law.
-    pub as_well: Vec<&'static str>,
+    /// Whether the rows tell it: any other value gives them worse.
+    pub is_told: bool,
 }
 
 /// Why no machine can be fitted.
@@ -113,6 +109,8 @@ pub enum FitError {
     NoSingle,
     /// There is no `fetch_add` row with more threads, so the cost of a moving line is unknown.
     NoContended,
+    /// No transfer times give the row of `fetch_add` with the fewest threads, under any laws.
+    NoScale,
     /// No row has three threads.
     TwoThreads,
     /// A row has no positive time, 0 threads or more than the machine's CPUs, or another workload.
@@ -133,6 +131,9 @@ impl fmt::Display for FitError {
             Self::NoContended => {
                 f.write_str("no row of fetch-add with 2 or more threads: measure one, for the cost of moving the line")
             }
+            Self::NoScale => f.write_str(
+                "no transfer times give the row of fetch-add with the fewest threads: measure again, with nothing else on the machine",
+            ),
             Self::TwoThreads => f.write_str(
                 "no row has 3 threads: with two CPUs only one request ever waits, so the arbiter cannot be told; measure on a machine of \
                  at least 3 CPUs",

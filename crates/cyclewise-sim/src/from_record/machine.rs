@@ -148,8 +148,8 @@ fn home(e: &Experiment) -> Option<String> {
     let costs_more = away > own * (1.0 + HOMES_ALIKE);
     costs_more.then(|| {
         format!(
-            "line.home: a line between two CPUs of a socket takes {own:.1} ns if its memory is there, and {away:.1} ns if it is at another; \
-             the rows of few threads are of the first kind, and the fit takes all as such (anywhere)"
+            "home: a line between two CPUs of a socket takes {own:.1} ns if its memory is there, and {away:.1} ns if it is at another; \
+             the rows of few threads are of the first kind, and the fit takes all as such"
         )
     })
 }
@@ -205,12 +205,12 @@ fn topology(name: &str, machine: &record::Machine) -> Result<(Topology, Option<C
             c.cpus, c.cores, c.clusters, c.sockets
         )));
     }
-    let topology = Topology {
-        sockets: c.sockets,
-        clusters_per_socket: c.clusters / c.sockets,
-        cores_per_cluster: c.cores / c.clusters,
-        threads_per_core: c.cpus / c.cores,
-    };
+    let topology = Topology::new(
+        c.sockets,
+        c.clusters / c.sockets,
+        c.cores / c.clusters,
+        c.cpus / c.cores,
+    );
     Ok((topology, None))
 }
 

@@ -8,7 +8,8 @@ mod rows;
 
 pub(crate) use machine::{family, latency, machine_name, shape};
 
-use crate::band::{Class, own_band};
+use crate::band::own_band;
+use crate::exam::WorkloadKind;
 use crate::fit::{self, Fit, FittedRow, Law};
 use crate::{Machine, Workload};
 use cyclewise_bench::error::{Error, Result};
@@ -81,21 +82,21 @@ fn row(fitted: &FittedRow) -> String {
 }
 
 fn law(law: &Law) -> String {
-    let Law { key, taken, as_well } = law;
-    if as_well.is_empty() {
-        return format!("{key}: {taken}, told by rows held out");
+    match law.is_told {
+        true => format!("{}: told by the rows", law.key),
+        false => format!("{}: not told by the rows, which another value gives as well", law.key),
     }
-    format!(
-        "{key}: {taken}, but cannot be told from {}, which predicts rows held out as well",
-        as_well.join(" or ")
-    )
 }
 
 /// How far predictions on the machine were off, by class.
 fn bands(machine: &Machine) -> Vec<String> {
-    let examples = [Workload::FetchAdd, Workload::CasLoop, Workload::LockMcs];
-    let line = |workload: Workload| {
-        let class = Class::of(workload).name();
+    let examples = [
+        (WorkloadKind::FetchAdd, Workload::FetchAdd),
+        (WorkloadKind::Exchange, Workload::CasLoop),
+        (WorkloadKind::Lock, Workload::LockMcs),
+    ];
+    let line = |(kind, workload): (WorkloadKind, Workload)| {
+        let class = kind.name();
         own_band(machine, workload).map_or_else(
             || format!("{class}: fewer than 4 rows held out, so no prediction has a band of its own"),
             |band| {

@@ -14,9 +14,6 @@ pub struct LineRules {
     pub first_access: FirstAccess,
     /// Where read-modify-writes are executed.
     pub rmw: Rmw,
-    /// Where the lines' homes are.
-    #[serde(default)]
-    pub home: Home,
     /// How a load-exclusive requests a line; default: `first_access`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ll_first_access: Option<FirstAccess>,
@@ -59,8 +56,8 @@ pub enum Arbiter {
     Fifo,
     /// The nearest to the line, and the oldest of those.
     Nearest {
-        /// When the oldest request comes first instead.
-        cap: Cap,
+        /// After so many requests in a row have overtaken the oldest, it comes first.
+        cap: u32,
     },
     /// A random one, with equal probabilities.
     Random,
@@ -78,20 +75,9 @@ impl Arbiter {
             Self::Fifo => "the oldest request next".to_owned(),
             Self::Random => "a random request next".to_owned(),
             Self::Batch { stay } => format!("rounds in random order, {stay} requests in a socket"),
-            Self::Nearest { cap: Cap::Count(n) } => format!("the nearest request next, overtaking {n} times"),
-            Self::Nearest { cap: Cap::Cycles(n) } => format!("the nearest request next, for {n} cycles"),
+            Self::Nearest { cap } => format!("the nearest request next, overtaking {cap} times"),
         }
     }
-}
-
-/// When the oldest request is served before nearer ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Cap {
-    /// After this many requests in a row have overtaken it.
-    Count(u32),
-    /// After it has waited for this many cycles.
-    Cycles(u32),
 }
 
 /// How long a core keeps a line after an exclusive fill while others request it.
@@ -142,17 +128,4 @@ pub enum Rmw {
         #[serde(default)]
         only_posted: bool,
     },
-}
-
-/// Where a line's home node is; requests for the line pass through it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Home {
-    /// Unspecified: a transfer's time depends only on the two cores. Far atomics execute in the first socket.
-    #[default]
-    Anywhere,
-    /// In this socket. A request from another socket takes at least one remote transfer.
-    Socket(u32),
-    /// Alternating between sockets, line by line.
-    Interleaved,
 }

@@ -14,7 +14,7 @@ mod validate;
 pub use cost::Cost;
 pub use held_out::HeldOut;
 pub use latency::{Latency, USUAL_SPREAD};
-pub use line::{Arbiter, Cap, FirstAccess, Hold, Home, LineRules, Queue, Rmw};
+pub use line::{Arbiter, FirstAccess, Hold, LineRules, Queue, Rmw};
 pub use mechanism::{Fill, Mechanisms};
 pub use parse::ParseError;
 pub use presets::Preset;
@@ -38,7 +38,6 @@ pub const KEYS: &[&str] = &[
     "line.hold",
     "line.first_access",
     "line.rmw",
-    "line.home",
     "line.ll_first_access",
     "line.ll_hold",
     "line.probe_share",
@@ -186,7 +185,6 @@ impl Machine {
                 hold: Hold::None,
                 first_access: FirstAccess::Shared,
                 rmw: Rmw::Near,
-                home: Home::Anywhere,
                 ll_first_access: None,
                 ll_hold: None,
                 probe_share: 0.0,

@@ -76,7 +76,7 @@ impl Machine {
 const FORMS: &[(&str, &str)] = &[
     (
         "arbiter",
-        r#""fifo", "random", { batch = { stay = N } }, { nearest = { cap = { count = N } } } or { nearest = { cap = { cycles = N } } }"#,
+        r#""fifo", "random", { batch = { stay = N } } or { nearest = { cap = N } }"#,
     ),
     ("hold", HOLD),
     ("ll_hold", HOLD),
@@ -84,7 +84,6 @@ const FORMS: &[(&str, &str)] = &[
         "rmw",
         r#""near", { far = { cycles = N } } or { far = { cycles = N, only_posted = true } }"#,
     ),
-    ("home", r#""anywhere", { socket = N } or "interleaved""#),
     ("relax", r#""none", "pause" or { exponential = { max = N } }"#),
 ];
 

@@ -106,6 +106,17 @@ pub enum Distance {
 }
 
 impl Topology {
+    /// As many sockets, clusters in each, cores in each of these, and threads of a core.
+    #[must_use]
+    pub const fn new(sockets: u32, clusters_per_socket: u32, cores_per_cluster: u32, threads_per_core: u32) -> Self {
+        Self {
+            sockets,
+            clusters_per_socket,
+            cores_per_cluster,
+            threads_per_core,
+        }
+    }
+
     /// The number of cores.
     #[must_use]
     pub fn cores(self) -> u32 {

@@ -3,7 +3,7 @@
 //! A nearer distance class may not be slower than a farther one: nearest-first arbitration assumes that nearer is faster, and
 //! the usual cause is that two classes are swapped.
 
-use super::{Arbiter, Cap, FAMILIES, Hold, Home, KEYS, Machine, Rmw, UNITS};
+use super::{Arbiter, FAMILIES, Hold, KEYS, Machine, Rmw, UNITS};
 use crate::Workload;
 
 /// The most CPUs of a machine. Memory and time grow with them; 4096 run in seconds.
@@ -155,8 +155,7 @@ fn latency(machine: &Machine) -> Check {
 fn line(machine: &Machine) -> Check {
     let line = &machine.line;
     match line.arbiter {
-        Arbiter::Nearest { cap: Cap::Count(n) } => cycles("line.arbiter", "the cap by count", n, 1)?,
-        Arbiter::Nearest { cap: Cap::Cycles(n) } => cycles("line.arbiter", "the cap by cycles", n, 1)?,
+        Arbiter::Nearest { cap } => cycles("line.arbiter", "the cap", cap, 1)?,
         Arbiter::Batch { stay } => cycles("line.arbiter", "stay", stay, 1)?,
         Arbiter::Fifo | Arbiter::Random => {}
     }
@@ -170,15 +169,6 @@ fn line(machine: &Machine) -> Check {
             return violation("line.rmw", what, "write mechanism.posted_rmws, or \"near\"");
         }
         cycles("line.rmw", "cycles", n, 1)?;
-    }
-    if let Home::Socket(socket) = line.home
-        && socket >= machine.topology.sockets
-    {
-        let what = format!(
-            "is socket {socket}, but there are {} sockets, numbered from 0",
-            machine.topology.sockets
-        );
-        return violation("line.home", what, "write an existing socket");
     }
     number("line.probe_share", line.probe_share, 0.0, 1.0)
 }

@@ -90,17 +90,23 @@ impl Prediction {
     /// Between which times all of them are.
     #[must_use]
     pub fn range(&self) -> Range {
-        let mut times: Vec<f64> = self.runs.iter().map(|run| run.ns_per_op).collect();
-        times.sort_by(f64::total_cmp);
-        let ends = |times: &[f64]| [times[0], times[times.len() - 1]];
-        let gap = |at: &usize| times[*at] / times[*at - 1];
-        let widest = (1..times.len()).max_by(|a, b| gap(a).total_cmp(&gap(b)));
+        Range::of(self.runs.iter().map(|run| run.ns_per_op).collect())
+    }
+}
+
+impl Range {
+    /// The range of some values, of which there is one at least.
+    pub(crate) fn of(mut values: Vec<f64>) -> Self {
+        values.sort_by(f64::total_cmp);
+        let ends = |values: &[f64]| [values[0], values[values.len() - 1]];
+        let gap = |at: &usize| values[*at] / values[*at - 1];
+        let widest = (1..values.len()).max_by(|a, b| gap(a).total_cmp(&gap(b)));
         let regimes = match widest.filter(|at| gap(at) > GAP) {
-            Some(at) => vec![ends(&times[..at]), ends(&times[at..])],
+            Some(at) => vec![ends(&values[..at]), ends(&values[at..])],
             None => Vec::new(),
         };
-        Range {
-            ns: ends(&times),
+        Self {
+            ns: ends(&values),
             regimes,
         }
     }

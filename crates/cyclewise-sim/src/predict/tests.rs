@@ -18,12 +18,7 @@ const MOST: f64 = 1.5;
 const NOISE: f64 = 0.06;
 
 const fn topology() -> Topology {
-    Topology {
-        sockets: 1,
-        clusters_per_socket: 1,
-        cores_per_cluster: 8,
-        threads_per_core: 1,
-    }
+    Topology::new(1, 1, 8, 1)
 }
 
 /// A machine with learnable laws, and a job for it.

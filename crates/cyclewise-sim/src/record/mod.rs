@@ -158,9 +158,8 @@ impl Sweep {
 
     fn job(&self, workload: Workload, threads: u32, retry_limit: Option<u32>, relax: Relax) -> Job {
         let each = u64::from(threads);
-        let length = self.ops.map_or(Length::STEADY, |measured| Length::Operations {
-            warm_up: WARM_UP_PER_THREAD * each,
-            measured,
+        let length = self.ops.map_or(Length::STEADY, |measured| {
+            Length::operations(WARM_UP_PER_THREAD * each, measured)
         });
         let job = Job::new(workload, threads);
         Job {

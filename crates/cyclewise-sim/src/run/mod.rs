@@ -52,10 +52,7 @@ impl Run {
     pub(crate) fn new(machine: &Machine, job: &Job) -> Result<Self, Error> {
         check(machine)?;
         let cpus = placement::cpus(machine, job)?;
-        if let Length::Operations { measured: 0, .. } | Length::Nanoseconds { measured: 0, .. } = job.length {
-            return Err(Error::NoLength);
-        }
-        if let Length::Steady { most_per_thread: 0 } = job.length {
+        if let Length::Operations { measured: 0, .. } | Length::Steady { most_per_thread: 0 } = job.length {
             return Err(Error::NoLength);
         }
         let prepared = programs::prepare(job);

@@ -1,10 +1,9 @@
-//! Sweeps spread over this machine's cores, in shards that can be joined: points in parallel, and their results in order.
+//! Sweeps spread over this machine's cores, in shards: points in parallel, and their results in order.
 //!
 //! A signal that asks for an end leaves out the points that are not begun, and says so in their place.
 //!
 //! Results depend only on the parameters, not on the number of cores or shards.
 
-pub(crate) mod join;
 pub(crate) mod machines;
 
 use crate::Job;
@@ -76,3 +75,6 @@ pub(crate) fn run(sweep: Sweep, shard: Option<Shard>, tool: Tool, tell: &(dyn Fn
         points,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 //! A workload's parameters: threads, placement, policy and length.
 
 use super::Workload;
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -32,15 +33,15 @@ impl fmt::Display for Relax {
 }
 
 /// How threads are placed on CPUs, one each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
-    /// Round-robin over sockets; every core gets one thread before any gets two.
+    /// Round-robin over sockets; every core gets one thread before any gets two
     Spread,
-    /// One socket's cores, then the next; every core gets one thread before any gets two.
+    /// Fill one socket's cores, then the next; every core gets one thread before any gets two
     #[default]
     Compact,
-    /// All hardware threads of a core, then the next core.
+    /// Fill all hardware threads of a core, then the next core
     CompactSmt,
 }
 
@@ -57,12 +58,16 @@ impl Placement {
 }
 
 /// How the threads begin.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
-    /// One after another, in random order and at random times: within a hundred steps per thread, and at most ten thousand.
+    /// One after another, in random order
+    ///
+    /// At random times: within a hundred steps per thread, and at most ten thousand.
     #[default]
     Scattered,
+    /// All at once, at the first contended line
+    ///
     /// Within a hundred steps; and then no thread's first access to the first contended line is made before each thread is there. A
     /// system with two stable regimes is then in the one with the crowd at that line.
     Crowd,
@@ -95,18 +100,17 @@ pub enum Length {
         /// Operations of each thread after which the run ends in any case.
         most_per_thread: u64,
     },
-    /// In simulated time.
-    Nanoseconds {
-        /// Not counted.
-        warm_up: u64,
-        /// Counted.
-        measured: u64,
-    },
 }
 
 impl Length {
     /// The length of every job that does not say otherwise: of sweeps, recommendations, and figures of mails.
     pub const STEADY: Self = Self::Steady { most_per_thread: 2_000 };
+
+    /// So many operations of all threads together.
+    #[must_use]
+    pub const fn operations(warm_up: u64, measured: u64) -> Self {
+        Self::Operations { warm_up, measured }
+    }
 }
 
 /// A workload and its parameters.

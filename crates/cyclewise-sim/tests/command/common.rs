@@ -6,7 +6,7 @@ mod script;
 #[path = "../../../cyclewise-locks/tests/common/signals.rs"]
 mod signals;
 
-pub(crate) use script::{Folder, cyclewise as cyclewise_sim, refused, text, with};
+pub(crate) use script::{Folder, cyclewise as cyclewise_sim, refused, text, with, words};
 
 use std::process::Command;
 

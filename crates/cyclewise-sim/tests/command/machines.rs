@@ -9,18 +9,8 @@ fn a_machine_file_is_as_good_as_a_name_and_its_mistakes_have_a_line() {
     let preset = cyclewise_sim::Machine::preset("i7-6700hq").unwrap();
     std::fs::write(&name, preset.text).unwrap();
     let run = |machine: &str| {
-        printed(&[
-            "simulate",
-            "cas-loop",
-            "--machine",
-            machine,
-            "--threads",
-            "2",
-            "--ops",
-            "100",
-            "--json",
-            "-",
-        ])
+        let line = "simulate cas-loop --threads 2 --ops 100 --json - --machine";
+        printed(&with(line, &[machine]))
     };
     assert_eq!(run(&name), run("i7-6700hq"));
     std::fs::write(&name, preset.text.replacen("ghz =", "hz =", 1)).unwrap();
@@ -40,18 +30,8 @@ fn a_printed_machine_predicts_the_same_as_its_name() {
     );
     std::fs::write(&name, text).unwrap();
     let run = |machine: &str| {
-        let args = [
-            "simulate",
-            "fetch-add",
-            "lock-mcs",
-            "--threads",
-            "1,8",
-            "--ops",
-            "200",
-            "--machine",
-            machine,
-        ];
-        printed(&[&args[..], &["--json", "-"]].concat())
+        let line = "simulate fetch-add lock-mcs --threads 1,8 --ops 200 --json - --machine";
+        printed(&with(line, &[machine]))
     };
     assert_eq!(run(&name), run("graviton2"));
     let (status, said) = refused(&["simulate", "machine", "--print", "gravitom2"]);
@@ -139,56 +119,43 @@ fn a_matrix_is_a_machine_in_one_line() {
     let folder = Folder::new();
     let matrix = folder.name("Intel Example.csv");
     std::fs::write(&matrix, ",,,\n40,,,\n41,40,,\n40,39,41,\n").unwrap();
-    let of = |rest: &[&'static str]| {
-        let args = ["--from", &matrix, "--clock", "3.0"].map(str::to_owned).to_vec();
-        args.into_iter()
-            .chain(rest.iter().map(|s| (*s).to_owned()))
-            .collect::<Vec<String>>()
-    };
-    let sweep = |machine: &[String]| {
-        let args = ["simulate", "fetch-add", "cas-loop", "--threads", "2,4", "--ops", "200"]
-            .map(str::to_owned)
-            .to_vec();
-        args.into_iter().chain(machine.iter().cloned()).collect::<Vec<String>>()
-    };
-    fn strs(args: &[String]) -> Vec<&str> {
-        args.iter().map(String::as_str).collect()
+    fn of<'a>(matrix: &'a str, rest: &'a str) -> Vec<&'a str> {
+        let rest: Vec<&str> = rest.split_whitespace().collect();
+        [&["--from", matrix, "--clock", "3.0"], &rest[..]].concat()
+    }
+    fn sweep<'a>(machine: &[&'a str]) -> Vec<&'a str> {
+        with("simulate fetch-add cas-loop --threads 2,4 --ops 200", machine)
     }
     // Without a contended row there are ratios, and no document has times.
-    let plain = of(&[]);
-    let table = printed(&strs(&sweep(&plain)));
+    let plain = of(&matrix, "");
+    let table = printed(&sweep(&plain));
     assert!(table.contains("topology only") && table.contains("ratio"), "{table}");
     assert!(!table.contains("ns/op") && !table.contains("Mop/s"), "{table}");
     for document in ["--json", "--csv", "--html"] {
-        let (status, said) = refused(&[&strs(&sweep(&plain))[..], &[document, "-"]].concat());
+        let (status, said) = refused(&[&sweep(&plain)[..], &[document, "-"]].concat());
         assert!(
             status == 2 && said.contains("topology only") && said.lines().count() == 1,
             "{said}"
         );
     }
     // With one, its machine file predicts the same.
-    let anchored = of(&["--anchor", "fetch-add:4=22", "--pause", "40"]);
-    let csv = printed(&[&strs(&sweep(&anchored))[..], &["--csv", "-"]].concat());
+    let anchored = of(&matrix, "--anchor fetch-add:4=22 --pause 40");
+    let csv = printed(&[&sweep(&anchored)[..], &["--csv", "-"]].concat());
     let file = folder.name("m.toml");
-    let machine: Vec<String> = ["simulate", "machine"]
-        .map(str::to_owned)
-        .into_iter()
-        .chain(anchored)
-        .collect();
-    std::fs::write(&file, printed(&strs(&machine))).unwrap();
-    let from_file = sweep(&["--machine".to_owned(), file]);
-    assert_eq!(csv, printed(&[&strs(&from_file)[..], &["--csv", "-"]].concat()));
+    std::fs::write(&file, printed(&with("simulate machine", &anchored))).unwrap();
+    let from_file = sweep(&["--machine", &file, "--csv", "-"]);
+    assert_eq!(csv, printed(&from_file));
     for (rest, says) in [
-        (&["--anchor", "fetch-ad:4=22"][..], "is not a workload"),
-        (&["--anchor", "fetch-add:1=22"], "is not contended"),
-        (&["--anchor", "fetch-add:4=-2"], "is not a time"),
-        (&["--anchor", "fetch-add"], "is not WORKLOAD:THREADS=NS"),
-        (&["--anchor", "fetch-add:5=22"], "5 threads do not fit on 4 CPUs"),
-        (&["--smt", "3"], "not several cores of 3 threads"),
-        (&["--relax", "pause"], "give --pause CYCLES"),
-        (&["--family", "arm-lse"], "intel-monolithic"),
+        ("--anchor fetch-ad:4=22", "is not a workload"),
+        ("--anchor fetch-add:1=22", "is not contended"),
+        ("--anchor fetch-add:4=-2", "is not a time"),
+        ("--anchor fetch-add", "is not WORKLOAD:THREADS=NS"),
+        ("--anchor fetch-add:5=22", "5 threads do not fit on 4 CPUs"),
+        ("--smt 3", "not several cores of 3 threads"),
+        ("--relax pause", "give --pause CYCLES"),
+        ("--family arm-lse", "intel-monolithic"),
     ] {
-        let (status, said) = refused(&strs(&sweep(&of(rest))));
+        let (status, said) = refused(&sweep(&of(&matrix, rest)));
         assert!(status == 2 && said.contains(says), "{said}");
     }
     let (status, said) = refused(&["simulate", "fetch-add", "--from", &matrix, "--clock", "0"]);

@@ -8,7 +8,7 @@ mod sweeps;
 #[path = "../../../cyclewise-report/src/export/html/visible.rs"]
 mod visible;
 
-use common::{Folder, command, cyclewise_sim, refused, text, with};
+use common::{Folder, command, cyclewise_sim, refused, text, with, words};
 
 /// Its output; it must have succeeded.
 fn printed(args: &[&str]) -> String {
@@ -23,96 +23,48 @@ fn sweep<'a>(rest: &[&'a str]) -> Vec<&'a str> {
     with(sweep, rest)
 }
 
-/// The parts of a sweep, as files.
-fn shards(folder: &Folder, count: u32) -> Vec<String> {
-    (1..=count)
-        .map(|i| {
-            let name = folder.name(&format!("{i}.json"));
-            printed(&sweep(&[&name, "--shard", &format!("{i}/{count}")]));
-            name
-        })
-        .collect()
-}
-
 #[test]
 fn wrong_use_is_two_and_names_the_nearest() {
     for (args, says) in [
-        (&["simulate"][..], "WORKLOAD"),
-        (&["simulate", "lockreff", "--machine", "thunderx2"], "'lockref'"),
-        (&["simulate", "lockref"], "--machine"),
+        ("simulate", "WORKLOAD"),
+        ("simulate lockreff --machine thunderx2", "'lockref'"),
+        ("simulate lockref", "--machine"),
+        ("simulate lockref --machine thunder2", "did you mean thunderx2?"),
         (
-            &["simulate", "lockref", "--machine", "thunder2"],
-            "did you mean thunderx2?",
-        ),
-        (
-            &["simulate", "lockref", "--machine", "thunderx2", "--threads", "225"],
+            "simulate lockref --machine thunderx2 --threads 225",
             "which has 224 CPUs",
         ),
         (
-            &["simulate", "lockref", "--machine", "thunderx2", "--threads", "0"],
+            "simulate lockref --machine thunderx2 --threads 0",
             "0 is not a thread count",
         ),
+        ("simulate lockref --machine thunderx2 --threads 9..1", "ends before"),
         (
-            &["simulate", "lockref", "--machine", "thunderx2", "--threads", "9..1"],
-            "ends before",
-        ),
-        (
-            &["simulate", "lockref", "--machine", "thunderx2", "--relax", "yield"],
+            "simulate lockref --machine thunderx2 --relax yield",
             "not a relax policy",
         ),
         (
-            &["simulate", "lockref", "--machine", "thunderx2", "--shard", "3/2"],
+            "simulate lockref --machine thunderx2 --shard 3/2",
             "shard 3 of 2 does not exist",
         ),
+        ("simulate lockref --machine thunderx2 --ops 0", "0 is not in"),
         (
-            &["simulate", "lockref", "--machine", "thunderx2", "--ops", "0"],
-            "0 is not in",
-        ),
-        (
-            &[
-                "simulate",
-                "lockref",
-                "--machine",
-                "thunderx2",
-                "--machine",
-                "thunderx2",
-            ],
+            "simulate lockref --machine thunderx2 --machine thunderx2",
             "two machines",
         ),
         (
-            &[
-                "simulate",
-                "lockref",
-                "--machine",
-                "thunderx2",
-                "--json",
-                "-",
-                "--csv",
-                "-",
-            ],
+            "simulate lockref --machine thunderx2 --json - --csv -",
             "cannot all write to stdout",
         ),
         (
-            &[
-                "simulate",
-                "lockref",
-                "--machine",
-                "thunderx2",
-                "--threads",
-                "224",
-                "--readers",
-                "1",
-            ],
+            "simulate lockref --machine thunderx2 --threads 224 --readers 1",
             "1 readers",
         ),
-        (&["recommend", "--machine", "thunderx3"], "did you mean thunderx2?"),
-        (
-            &["recommend", "--machine", "i7-6700hq", "--threads", "64"],
-            "do not fit",
-        ),
-        (&["report", "no-such.json"], "no-such.json"),
+        ("recommend --machine thunderx3", "did you mean thunderx2?"),
+        ("recommend --machine i7-6700hq --threads 64", "do not fit"),
+        ("report no-such.json", "no-such.json"),
     ] {
-        let (status, said) = refused(args);
+        let (status, said) = refused(&words(args));
         assert_eq!(status, 2, "{args:?}: {said}");
         assert!(said.contains(says), "{args:?}: {said}");
     }

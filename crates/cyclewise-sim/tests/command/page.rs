@@ -15,12 +15,7 @@ fn tool() -> Tool {
 }
 
 fn machine() -> Machine {
-    let mut machine = Machine::plain(Topology {
-        sockets: 2,
-        clusters_per_socket: 1,
-        cores_per_cluster: 8,
-        threads_per_core: 1,
-    });
+    let mut machine = Machine::plain(Topology::new(2, 1, 8, 1));
     // The figures that the page shows are its own.
     machine.latency.sibling_ns = Some(8.0);
     machine.latency.socket_ns = Some(40.0);

@@ -28,11 +28,9 @@ fn a_random_arbiter_needs_about_the_root_of_the_threads() {
 fn the_nearest_come_first_up_to_the_cap() {
     let mut machine = Machine::plain(topology(2, 8, 1));
     let fifo = on(&machine, Workload::FetchAdd, 16);
-    machine.line.arbiter = Arbiter::Nearest { cap: Cap::Count(40) };
+    machine.line.arbiter = Arbiter::Nearest { cap: 40 };
     let capped = on(&machine, Workload::FetchAdd, 16);
-    machine.line.arbiter = Arbiter::Nearest {
-        cap: Cap::Cycles(u32::MAX),
-    };
+    machine.line.arbiter = Arbiter::Nearest { cap: u32::MAX };
     let uncapped = on(&machine, Workload::FetchAdd, 16);
     // Each of 41 transfers is within the socket but one.
     near(capped.ns_per_op, RMW + (40.0 * TRANSFER + 120.0) / 41.0, 3.0);
@@ -45,20 +43,6 @@ fn the_nearest_come_first_up_to_the_cap() {
 }
 
 #[test]
-fn a_cap_by_age_bounds_the_wait() {
-    let mut machine = Machine::plain(topology(2, 8, 1));
-    machine.line.arbiter = Arbiter::Nearest { cap: Cap::Cycles(6000) };
-    let outcome = on(&machine, Workload::FetchAdd, 16);
-    // 2000 ns, and then requests of the same age.
-    assert!(
-        (2000.0..4000.0).contains(&outcome.longest_wait_ns),
-        "{}",
-        outcome.longest_wait_ns
-    );
-    assert!(outcome.jain > 0.9, "{}", outcome.jain);
-}
-
-#[test]
 fn in_rounds_everybody_fails_once_for_each_that_succeeds_and_some_for_long() {
     let machine = |arbiter| {
         let mut machine = Machine::plain(topology(1, 28, 1));
@@ -68,10 +52,7 @@ fn in_rounds_everybody_fails_once_for_each_that_succeeds_and_some_for_long() {
     let fallbacks = |arbiter| {
         let job = Job {
             retry_limit: Some(100),
-            length: Length::Operations {
-                warm_up: 0,
-                measured: 5_000,
-            },
+            length: Length::operations(0, 5_000),
             ..Job::new(Workload::Lockref, 28)
         };
         run(&machine(arbiter), &job).fallback_share

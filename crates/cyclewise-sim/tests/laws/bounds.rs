@@ -19,30 +19,19 @@ fn the_seed_is_what_differs() {
 
 #[test]
 fn four_thousand_cpus_run() {
-    let machine = Machine::plain(Topology {
-        sockets: 8,
-        clusters_per_socket: 16,
-        cores_per_cluster: 16,
-        threads_per_core: 2,
-    });
+    let machine = Machine::plain(Topology::new(8, 16, 16, 2));
     for workload in [Workload::FetchAdd, Workload::LockMcs, Workload::PercpuCounter] {
         let job = Job {
-            length: Length::Operations {
-                warm_up: 20_480,
-                measured: 40_960,
-            },
+            length: Length::operations(20_480, 40_960),
             ..Job::new(workload, 4096)
         };
         assert_eq!(simulate(&machine, &job).unwrap().ops, 40_960, "{workload}");
     }
     let mut nearest = machine.clone();
-    nearest.line.arbiter = Arbiter::Nearest { cap: Cap::Count(64) };
+    nearest.line.arbiter = Arbiter::Nearest { cap: 64 };
     let job = Job {
         retry_limit: Some(15),
-        length: Length::Operations {
-            warm_up: 20_480,
-            measured: 40_960,
-        },
+        length: Length::operations(20_480, 40_960),
         ..Job::new(Workload::Lockref, 4096)
     };
     assert_eq!(simulate(&nearest, &job).unwrap().ops, 40_960);
@@ -104,7 +93,7 @@ fn extreme_costs_run() {
 }
 
 #[test]
-fn a_length_of_time_is_kept_and_none_is_refused() {
+fn a_length_is_kept_and_none_is_refused() {
     let machine = Machine::plain(topology(1, 8, 1));
     let with = |length| {
         let job = Job {
@@ -113,29 +102,12 @@ fn a_length_of_time_is_kept_and_none_is_refused() {
         };
         simulate_checked(&machine, &job)
     };
-    for warm_up in [0, 5_000] {
-        let measured = 100_000;
-        let outcome = with(Length::Nanoseconds { warm_up, measured }).unwrap();
-        assert_eq!(outcome.elapsed_ns, 100_000.0);
-        near(outcome.ns_per_op, TRANSFER + RMW, 2.0);
-    }
     for warm_up in [0, 100] {
         let outcome = with(Length::Operations { warm_up, measured: 777 }).unwrap();
         assert_eq!(outcome.ops, 777);
     }
-    let none = [
-        Length::Nanoseconds {
-            warm_up: 9,
-            measured: 0,
-        },
-        Length::Operations {
-            warm_up: 9,
-            measured: 0,
-        },
-    ];
-    for length in none {
-        assert_eq!(with(length), Err(Error::NoLength));
-    }
+    let none = Length::operations(9, 0);
+    assert_eq!(with(none), Err(Error::NoLength));
 }
 
 #[test]
@@ -146,10 +118,7 @@ fn time_that_would_overrun_its_bits_is_refused() {
         let job = Job {
             critical_cycles: u32::MAX,
             parallel_cycles: u32::MAX,
-            length: Length::Operations {
-                warm_up: 0,
-                measured: 1_000_000,
-            },
+            length: Length::operations(0, 1_000_000),
             ..Job::new(Workload::LockMcs, threads)
         };
         assert_eq!(simulate(&machine, &job), Err(Error::TooLong));

@@ -4,12 +4,7 @@ use super::*;
 
 #[test]
 fn distance_is_what_a_transfer_costs() {
-    let mut machine = Machine::plain(Topology {
-        sockets: 2,
-        clusters_per_socket: 2,
-        cores_per_cluster: 2,
-        threads_per_core: 2,
-    });
+    let mut machine = Machine::plain(Topology::new(2, 2, 2, 2));
     machine.latency.cluster_ns = Some(20.0 + EXCHANGE);
     let two = |placement| Job {
         placement,
@@ -23,16 +18,6 @@ fn distance_is_what_a_transfer_costs() {
     near(run(&machine, &two(Placement::Spread)).ns_per_op, RMW + 120.0, 1.0);
     machine.topology.cores_per_cluster = 1;
     near(run(&machine, &two(Placement::Compact)).ns_per_op, RMW + 40.0, 1.0);
-}
-
-#[test]
-fn requests_of_another_socket_pass_through_the_home() {
-    let mut machine = Machine::plain(topology(2, 4, 1));
-    let local = on(&machine, Workload::FetchAdd, 4);
-    machine.line.home = Home::Socket(1);
-    let remote = on(&machine, Workload::FetchAdd, 4);
-    near(local.ns_per_op, RMW + 40.0, 1.0);
-    near(remote.ns_per_op, RMW + 120.0, 1.0);
 }
 
 #[test]

@@ -8,7 +8,7 @@ mod mechanisms;
 mod programs;
 mod steady;
 
-use cyclewise_sim::machine::{Arbiter, Cap, Fill, FirstAccess, Hold, Home, Queue, Rmw};
+use cyclewise_sim::machine::{Arbiter, Fill, FirstAccess, Hold, Queue, Rmw};
 use cyclewise_sim::{
     Error, Job, Length, Machine, Outcome, Placement, Relax, Topology, Workload, simulate, simulate_checked,
 };

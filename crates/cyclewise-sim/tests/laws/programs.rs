@@ -77,10 +77,7 @@ fn a_crowd_past_the_limit_takes_the_lock_and_any_limit_is_alike() {
     let with = |retry_limit| {
         let job = Job {
             retry_limit,
-            length: Length::Operations {
-                warm_up: 1_120,
-                measured: 2_240,
-            },
+            length: Length::operations(1_120, 2_240),
             ..Job::new(Workload::Lockref, 224)
         };
         run(&machine, &job)

@@ -9,10 +9,7 @@ fn a_run_says_how_long_it_warmed_up() {
     assert_eq!(outcome.stationary, Some(true));
     assert!(outcome.warm_up_ops >= 500 && outcome.ops >= 1_000, "{outcome:?}");
     let job = Job {
-        length: Length::Operations {
-            warm_up: 70,
-            measured: 300,
-        },
+        length: Length::operations(70, 300),
         ..Job::new(Workload::FetchAdd, 8)
     };
     let fixed = run(&Machine::plain(topology(1, 8, 1)), &job);
@@ -27,10 +24,7 @@ fn a_crowd_gathers_before_the_first_line() {
         let job = Job {
             start,
             parallel_cycles: 3_000_000,
-            length: Length::Operations {
-                warm_up: 0,
-                measured: 16,
-            },
+            length: Length::operations(0, 16),
             ..Job::new(Workload::FetchAdd, 16)
         };
         run(&machine, &job)

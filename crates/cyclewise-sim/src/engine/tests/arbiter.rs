@@ -2,13 +2,13 @@
 
 use super::super::arbiter::{Request, RequestKind, Requests};
 use super::super::random::Random;
-use super::{TOPOLOGY, timing};
-use crate::machine::{Arbiter, Cap};
+use super::TOPOLOGY;
+use crate::machine::Arbiter;
 use std::collections::BTreeMap;
 
 /// Requests of these cores, one nanosecond apart.
 fn requests(arbiter: Arbiter, cores: &[u32]) -> Requests {
-    let mut requests = Requests::new(arbiter, TOPOLOGY, &timing());
+    let mut requests = Requests::new(arbiter, TOPOLOGY);
     for (at, &core) in (0..).zip(cores) {
         requests.push(Request {
             core,
@@ -21,10 +21,10 @@ fn requests(arbiter: Arbiter, cores: &[u32]) -> Requests {
 }
 
 /// The order of service, with the line moving to each core served.
-fn served(requests: &mut Requests, mut at: u32, now: u64, seed: u64) -> Vec<u32> {
+fn served(requests: &mut Requests, mut at: u32, seed: u64) -> Vec<u32> {
     let mut random = Random::new(seed);
     let mut served = Vec::new();
-    while let Some(request) = requests.pick(at, now, &mut random) {
+    while let Some(request) = requests.pick(at, &mut random) {
         at = request.core;
         served.push(at);
     }
@@ -35,7 +35,7 @@ fn served(requests: &mut Requests, mut at: u32, now: u64, seed: u64) -> Vec<u32>
 #[test]
 fn the_oldest_is_next() {
     let mut fifo = requests(Arbiter::Fifo, &[5, 0, 3, 1]);
-    assert_eq!(served(&mut fifo, 0, 9, 1), [5, 0, 3, 1]);
+    assert_eq!(served(&mut fifo, 0, 1), [5, 0, 3, 1]);
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn a_random_arbiter_has_equal_probabilities() {
     let mut first = BTreeMap::new();
     for seed in 0..4000 {
         let mut random = requests(Arbiter::Random, &[0, 1, 2, 3]);
-        let order = served(&mut random, 0, 9, seed);
+        let order = served(&mut random, 0, seed);
         *first.entry(order[0]).or_insert(0) += 1;
         let mut all = order;
         all.sort_unstable();
@@ -53,35 +53,23 @@ fn a_random_arbiter_has_equal_probabilities() {
     assert!(first.values().all(|&times| (890..1110).contains(&times)), "{first:?}");
 }
 
-const NEAREST: Arbiter = Arbiter::Nearest {
-    cap: Cap::Cycles(u32::MAX),
-};
+const NEAREST: Arbiter = Arbiter::Nearest { cap: u32::MAX };
 
 #[test]
 fn the_oldest_of_the_nearest_is_next() {
     // The line is at core 0. Core 1 is in its cluster, 2 and 3 in its socket, and the others in the other socket.
     let mut nearest = requests(NEAREST, &[7, 4, 3, 1, 2, 6]);
-    assert_eq!(served(&mut nearest, 0, 9, 1), [1, 3, 2, 7, 6, 4]);
+    assert_eq!(served(&mut nearest, 0, 1), [1, 3, 2, 7, 6, 4]);
 }
 
 #[test]
-fn a_cap_by_count_lets_the_oldest_go_first() {
-    let arbiter = Arbiter::Nearest { cap: Cap::Count(2) };
+fn a_cap_lets_the_oldest_go_first() {
+    let arbiter = Arbiter::Nearest { cap: 2 };
     let mut nearest = requests(arbiter, &[7, 1, 3, 2, 0]);
     // Two overtake core 7; then the line is in its socket, where no other core waits.
-    assert_eq!(served(&mut nearest, 0, 9, 1), [1, 0, 7, 3, 2]);
-    let mut never = requests(Arbiter::Nearest { cap: Cap::Count(0) }, &[7, 1, 3, 2, 0]);
-    assert_eq!(served(&mut never, 0, 9, 1), [7, 1, 3, 2, 0]);
-}
-
-#[test]
-fn a_cap_by_age_lets_the_oldest_go_first() {
-    let arbiter = Arbiter::Nearest { cap: Cap::Cycles(100) };
-    // At 102 ns the requests of the first three nanoseconds have reached the cap.
-    let mut nearest = requests(arbiter, &[7, 4, 6, 1, 0, 5]);
-    assert_eq!(served(&mut nearest, 0, 102_000, 1), [7, 4, 6, 5, 1, 0]);
-    let mut young = requests(arbiter, &[7, 4, 6, 1, 0, 5]);
-    assert_eq!(served(&mut young, 0, 99_000, 1), [1, 0, 7, 6, 4, 5]);
+    assert_eq!(served(&mut nearest, 0, 1), [1, 0, 7, 3, 2]);
+    let mut never = requests(Arbiter::Nearest { cap: 0 }, &[7, 1, 3, 2, 0]);
+    assert_eq!(served(&mut never, 0, 1), [7, 1, 3, 2, 0]);
 }
 
 #[test]
@@ -96,7 +84,7 @@ fn withdrawn_requests_are_not_served() {
         });
         some.withdraw(3);
         some.withdraw(0);
-        let mut left = served(&mut some, 0, 9, 1);
+        let mut left = served(&mut some, 0, 1);
         left.sort_unstable();
         // The far atomic of core 3 is not withdrawn.
         assert_eq!(left, [1, 3, 5], "{arbiter:?}");

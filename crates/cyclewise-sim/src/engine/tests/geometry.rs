@@ -3,7 +3,7 @@
 use super::super::copies::Copies;
 use super::super::geometry::Geometry;
 use super::TOPOLOGY;
-use crate::machine::{Distance, Home};
+use crate::machine::Distance;
 
 fn copies(cores: &[u32]) -> Copies {
     let mut copies = Copies::default();
@@ -15,7 +15,7 @@ fn copies(cores: &[u32]) -> Copies {
 
 #[test]
 fn distance_goes_by_core_cluster_and_socket() {
-    let geometry = Geometry::new(TOPOLOGY, Home::Anywhere);
+    let geometry = Geometry::new(TOPOLOGY);
     let from_1 = [0, 1, 2, 3, 4, 7].map(|core| geometry.distance(1, core));
     let (cluster, socket, remote) = (Distance::Cluster, Distance::Socket, Distance::Remote);
     assert_eq!(from_1, [cluster, Distance::Same, socket, socket, remote, remote]);
@@ -29,7 +29,7 @@ fn distance_goes_by_core_cluster_and_socket() {
 
 #[test]
 fn the_nearest_and_the_farthest_copy_are_found() {
-    let geometry = Geometry::new(TOPOLOGY, Home::Anywhere);
+    let geometry = Geometry::new(TOPOLOGY);
     let all = 0..8_u32;
     for core in all.clone() {
         for set in 1..256_u32 {
@@ -45,12 +45,4 @@ fn the_nearest_and_the_farthest_copy_are_found() {
             assert_eq!(geometry.farthest(core, &copies(&own)), distances().max());
         }
     }
-}
-
-#[test]
-fn homes_follow_the_machine() {
-    let homes = |home| [0, 1, 2].map(|line| Geometry::new(TOPOLOGY, home).home(line));
-    assert_eq!(homes(Home::Anywhere), [0, 0, 0]);
-    assert_eq!(homes(Home::Socket(1)), [4, 4, 4]);
-    assert_eq!(homes(Home::Interleaved), [0, 4, 0]);
 }

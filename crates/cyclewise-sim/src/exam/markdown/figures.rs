@@ -1,6 +1,5 @@
 //! The last section of EXAMINATION.md: figures of mails and papers.
 
-use crate::exam::estimate::{Estimate, SEEDS};
 use crate::exam::figures::FigureResult;
 use std::fmt::{self, Write};
 
@@ -15,9 +14,9 @@ pub(in crate::exam) fn write_figures(out: &mut String, results: &[FigureResult])
         "Of machines in `machines/`, each with one set of parameters for all of its figures and workloads. `fitted` marks a figure that the\n\
          parameters were fitted to: meeting it only shows that the laws permit it. `predicted` marks one that was not used. The set of laws was\n\
          chosen with all of these figures known. [data/figures.toml](data/figures.toml) has the jobs.\n\n\
-         Each figure is the mean of the seeds 1 to {SEEDS}, with its 95 % interval, of runs that warm up until throughput is stationary\n\
-         (`src/engine/stationary.rs`); {NOT_STATIONARY} marks those of which one was not before the limit of its length. It is met only if the whole\n\
-         interval is in the range. Figures that depend on how the threads begin (`--start`) have two regimes, and both are shown.\n"
+         Each figure is computed from each of the seven runs of a prediction: the value in the middle, and the least and the most. It is met only\n\
+         if all are in the range. {NOT_STATIONARY} marks those of which a run was not stationary before the limit of its length. Of two regimes, both\n\
+         are shown.\n"
     )?;
     let met = results.iter().filter(|result| result.is_met()).count();
     writeln!(out, "{met} of {} figures met.\n", results.len())?;
@@ -49,27 +48,20 @@ pub(in crate::exam) fn line(result: &FigureResult) -> String {
     } else {
         format!("{} to {}", digits(least), digits(most))
     };
-    let all: Vec<String> = result.estimates.iter().map(|one| estimate(one, result)).collect();
+    let between = |[low, high]: &[f64; 2]| format!("{} to {}", digits(*low), digits(*high));
+    let simulated = match result.simulated.regimes.as_slice() {
+        [] => format!("{} [{}]", digits(result.middle), between(&result.simulated.ns)),
+        regimes => regimes.iter().map(between).collect::<Vec<_>>().join(" or "),
+    };
+    let mark = if result.stationary { "" } else { NOT_STATIONARY };
     format!(
-        "| {} | {} | {range} | {} {} | {verdict} | {} | {} |",
+        "| {} | {} | {range} | {simulated}{mark} {} | {verdict} | {} | {} |",
         figure.machine,
         figure.what,
-        all.join("; "),
         figure.quantity.unit(),
         figure.role.name(),
         figure.source
     )
-}
-
-fn estimate(estimate: &Estimate, of: &FigureResult) -> String {
-    let start = match of.has_two_regimes() {
-        true => format!("{}: ", estimate.start.name()),
-        false => String::new(),
-    };
-    let (low, high) = estimate.interval;
-    let mark = if estimate.stationary { "" } else { NOT_STATIONARY };
-    let [mean, low, high] = [estimate.mean, low, high].map(digits);
-    format!("{start}{mean} [{low}, {high}]{mark}")
 }
 
 /// Three significant digits.

@@ -8,9 +8,12 @@ use super::laws::Laws;
 use super::learn::{HeldOutRow, Learned};
 use super::report::{ExamRow, Examination, KindResult, label};
 use super::split::{Half, half};
-use super::{Group, Pattern, Reach, Transfers, data, history};
+use super::{Group, Pattern, Reach, Transfers, data};
 use crate::machine::{Fill, FirstAccess, Queue};
 use std::fmt::{self, Write};
+
+/// Results of earlier examinations, the first one first; good or bad, each stays, and a new one is added when the model or the laws change.
+const EARLIER: &str = include_str!("../../../data/results.md");
 
 impl Examination {
     /// The examination in Markdown, with the result first.
@@ -44,7 +47,7 @@ impl Examination {
              is of another kind: figures of mails and papers, most of which a machine was fitted to.\n"
         )?;
         self.write_result(out)?;
-        write_history(out)?;
+        writeln!(out, "## Earlier results\n\n{EARLIER}")?;
         self.write_misses(out)?;
         self.write_refused(out)?;
         self.write_rows(out)?;
@@ -293,34 +296,6 @@ fn transfers(machine: &PublishedMachine) -> String {
         Some(Transfers::Matrix) => "matrix".to_owned(),
         Some(Transfers::Row { row, .. }) => format!("{} on {} threads", label(&row), row.threads),
     }
-}
-
-/// Earlier results, so that a better one is not the only one to be seen.
-fn write_history(out: &mut String) -> fmt::Result {
-    let results = history::results();
-    if results.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "## Earlier results\n")?;
-    writeln!(
-        out,
-        "| model | kind | median error | rows | off by more than a factor of 2 | inside the band | refused |\n\
-         |---|---|--:|--:|--:|--:|--:|"
-    )?;
-    for past in results {
-        writeln!(
-            out,
-            "| {} | {} | {} | {} | {} | {} | {} |",
-            past.of,
-            past.kind.name(),
-            past.median_error.map_or("none".to_owned(), percent),
-            past.rows,
-            past.far_off,
-            past.inside,
-            past.refused
-        )?;
-    }
-    writeln!(out)
 }
 
 /// Stands for the band of a row that has none.

@@ -1,9 +1,7 @@
-//! Tables of sweeps, recommendations and the examination.
+//! Tables of sweeps and recommendations.
 
-mod examination;
 mod recommendation;
 mod simulation;
 
-pub(crate) use examination::examination;
 pub(crate) use recommendation::recommendation;
 pub(crate) use simulation::{left_out, simulated, simulation};

@@ -39,7 +39,7 @@ pub(crate) fn simulation(s: &Simulation, look: Look) -> String {
     if let Some(shard) = s.shard {
         let _ = writeln!(
             out,
-            "{DIM}shard {} of {}; join them with `cyclewise report`{DIM:#}",
+            "{DIM}shard {} of {}; join them with `cyclewise fleet join`{DIM:#}",
             shard.index, shard.count
         );
     }
@@ -239,12 +239,7 @@ mod tests {
 
     #[test]
     fn the_table_as_people_read_it() {
-        let mut machine = Machine::plain(Topology {
-            sockets: 2,
-            clusters_per_socket: 1,
-            cores_per_cluster: 2,
-            threads_per_core: 1,
-        });
+        let mut machine = Machine::plain(Topology::new(2, 1, 2, 1));
         machine.fitted = vec!["line.hold".to_owned()];
         // Its error is its own, not that of published machines.
         machine.held_out = (1..=4)

@@ -30,8 +30,6 @@ pub(crate) fn of(machine: &Machine, job: &Job) -> u64 {
         Length::Operations { warm_up, measured } => warm_up.saturating_add(measured),
         // How long it takes is not known before; this is the least.
         Length::Steady { .. } => 1_500.max(u64::from(job.threads).saturating_mul(24)),
-        // Sweeps have no such points.
-        Length::Nanoseconds { warm_up, measured } => warm_up.saturating_add(measured),
     };
     operations.saturating_mul(per_operation(machine, job)).max(1)
 }

@@ -7,10 +7,7 @@ fn job(workload: Workload, threads: u32, retry_limit: Option<u32>) -> Job {
     Job {
         retry_limit,
         parallel_cycles: 0,
-        length: Length::Operations {
-            warm_up: 0,
-            measured: 400,
-        },
+        length: Length::operations(0, 400),
         ..Job::new(workload, threads)
     }
 }
@@ -86,10 +83,7 @@ fn no_parameter_overflows_or_is_free() {
             let job = Job {
                 readers: u32::MAX,
                 parallel_cycles: u32::MAX,
-                length: Length::Operations {
-                    warm_up: u64::MAX,
-                    measured: u64::MAX,
-                },
+                length: Length::operations(u64::MAX, u64::MAX),
                 ..job(*workload, threads, Some(u32::MAX))
             };
             assert!(of(&machine, &job) > 0);

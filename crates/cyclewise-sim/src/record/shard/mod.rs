@@ -12,6 +12,7 @@
 //! shard takes at most 4/3 of the shortest possible.
 
 use super::{Sweep, cost};
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -29,13 +30,13 @@ pub struct Shard {
 }
 
 /// How points are assigned to shards.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum ShardBy {
-    /// In turn (Invariant 1).
+    /// Point i to shard i mod N + 1
     #[default]
     Index,
-    /// So that shards take equally long (Invariant 2).
+    /// By predicted time, so that shards take about equally long
     Cost,
 }
 

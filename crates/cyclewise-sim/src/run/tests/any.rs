@@ -1,8 +1,6 @@
 //! Random small machines and jobs, with every law.
 
-use crate::machine::{
-    Arbiter, Cap, Fill, FirstAccess, Hold, Home, LineRules, Machine, Mechanisms, Queue, Rmw, Topology,
-};
+use crate::machine::{Arbiter, Fill, FirstAccess, Hold, LineRules, Machine, Mechanisms, Queue, Rmw, Topology};
 use crate::workload::{Job, Length, Placement, Relax, Start, Workload};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -20,10 +18,7 @@ fn any_arbiter() -> impl Strategy<Value = Arbiter> {
     prop_oneof![
         Just(Arbiter::Fifo),
         Just(Arbiter::Random),
-        (0..9_u32).prop_map(|count| Arbiter::Nearest { cap: Cap::Count(count) }),
-        (0..9000_u32).prop_map(|cycles| Arbiter::Nearest {
-            cap: Cap::Cycles(cycles)
-        }),
+        (0..9_u32).prop_map(|cap| Arbiter::Nearest { cap }),
     ]
 }
 
@@ -53,22 +48,16 @@ fn any_mechanisms() -> impl Strategy<Value = Mechanisms> {
 }
 
 fn any_rules() -> impl Strategy<Value = LineRules> {
-    let home = prop_oneof![
-        Just(Home::Anywhere),
-        (0..2_u32).prop_map(Home::Socket),
-        Just(Home::Interleaved)
-    ];
     let rmw = prop_oneof![2 => Just(Rmw::Near), 1 => any_far()];
     let ll = (proptest::option::of(any_access()), proptest::option::of(any_hold()));
     let probe_share = prop_oneof![Just(0.0), 0.0..=1.0_f64];
     let probe = (probe_share, select(&[Queue::AtOwner, Queue::AtHome][..]));
-    (any_arbiter(), any_hold(), any_access(), rmw, home, ll, probe).prop_map(
-        |(arbiter, hold, first_access, rmw, home, (ll_first_access, ll_hold), (probe_share, queue))| LineRules {
+    (any_arbiter(), any_hold(), any_access(), rmw, ll, probe).prop_map(
+        |(arbiter, hold, first_access, rmw, (ll_first_access, ll_hold), (probe_share, queue))| LineRules {
             arbiter,
             hold,
             first_access,
             rmw,
-            home,
             ll_first_access,
             ll_hold,
             probe_share,
@@ -104,20 +93,10 @@ pub(super) fn any_job() -> impl Strategy<Value = Job> {
     let placement = select(&[Placement::Spread, Placement::Compact, Placement::CompactSmt][..]);
     let start = select(&[Start::Scattered, Start::Crowd][..]);
     let policy = (proptest::option::of(0..9_u32), relax, placement, start);
-    let length = prop_oneof![
-        Just(Length::Operations {
-            warm_up: 10,
-            measured: 50,
-        }),
-        Just(Length::Nanoseconds {
-            warm_up: 1000,
-            measured: 5000,
-        }),
-    ];
-    let work = (0..99_u32, 0..99_u32, length);
+    let work = (0..99_u32, 0..99_u32);
     (select(Workload::ALL), 1..9_u32, 0..3_u32, policy, work, any::<u64>()).prop_map(
         |(workload, threads, readers, (retry_limit, relax, placement, start), work, seed)| {
-            let (critical_cycles, parallel_cycles, length) = work;
+            let (critical_cycles, parallel_cycles) = work;
             Job {
                 workload,
                 threads,
@@ -129,7 +108,7 @@ pub(super) fn any_job() -> impl Strategy<Value = Job> {
                 placement,
                 start,
                 readers,
-                length,
+                length: Length::operations(10, 50),
                 seed,
             }
         },

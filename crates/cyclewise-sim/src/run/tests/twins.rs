@@ -5,12 +5,7 @@ use crate::machine::{Arbiter, Topology};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 fn machine() -> Machine {
-    let mut machine = Machine::plain(Topology {
-        sockets: 2,
-        clusters_per_socket: 1,
-        cores_per_cluster: 2,
-        threads_per_core: 2,
-    });
+    let mut machine = Machine::plain(Topology::new(2, 1, 2, 2));
     machine.cost.jitter = 0.1;
     machine
 }
