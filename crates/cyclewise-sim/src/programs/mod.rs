@@ -5,20 +5,21 @@
 //! what its lines must contain after a number of operations, for the conservation checks.
 
 mod adaptive;
-mod cas_loop;
 mod counter;
-mod fetch_add;
-mod ll_sc;
 mod lock;
 mod lockref;
 mod open_read_close;
-mod percpu;
 mod queued;
-mod reader;
 mod refcount;
 mod setup;
 
-use crate::workload::{Job, Workload};
+use crate::engine::{ALL, Cpu, LineId};
+use crate::workload::{Job, Relax, Workload};
+use lock::mcs::McsLock;
+use lock::queue;
+use lock::test_and_set::TestAndSetLock;
+use lock::ticket::TicketLock;
+use queued::Queued;
 use setup::{Expected, Memory, Start};
 
 /// A workload that is ready to run.
@@ -35,21 +36,20 @@ pub(crate) struct Prepared {
 pub(crate) fn prepare(job: &Job) -> Prepared {
     let mut memory = Memory::default();
     let (start, expected) = match job.workload {
-        Workload::FetchAdd => counter::prepare(job, &mut memory, fetch_add::body),
-        Workload::CasLoop => counter::prepare(job, &mut memory, cas_loop::body),
-        Workload::LlSc => counter::prepare(job, &mut memory, ll_sc::body),
-        Workload::RefcountCasFull => refcount::cas_full(job, &mut memory),
-        Workload::Refcount => refcount::refcount(job, &mut memory),
-        Workload::Rcuref => refcount::rcuref(job, &mut memory),
-        Workload::IncNotZero => refcount::inc_not_zero(job, &mut memory),
+        Workload::FetchAdd => counter::prepare(job, &mut memory, counter::fetch_add),
+        Workload::CasLoop => counter::prepare(job, &mut memory, counter::cas_loop),
+        Workload::LlSc => counter::prepare(job, &mut memory, counter::ll_sc),
+        Workload::RefcountCasFull | Workload::Refcount | Workload::Rcuref | Workload::IncNotZero => {
+            refcount::prepare(job, &mut memory)
+        }
         Workload::LockrefUnbounded | Workload::Lockref | Workload::LockrefLocked => lockref::prepare(job, &mut memory),
         Workload::LockrefAdaptive => adaptive::prepare(job, &mut memory),
-        Workload::LockMcs => lock::mcs::prepare(job, &mut memory),
-        Workload::LockQueued => lock::queued(job, &mut memory),
-        Workload::LockQspinlock => lock::qspinlock(job, &mut memory),
-        Workload::LockTicket => lock::ticket::prepare(job, &mut memory),
-        Workload::LockTas | Workload::LockTtas => lock::test_and_set::prepare(job, &mut memory),
-        Workload::PercpuCounter => percpu::prepare(job, &mut memory),
+        Workload::LockMcs => lock::prepare::<McsLock>(job, &mut memory),
+        Workload::LockQueued => lock::prepare::<queue::Lock>(job, &mut memory),
+        Workload::LockQspinlock => lock::prepare::<Queued>(job, &mut memory),
+        Workload::LockTicket => lock::prepare::<TicketLock>(job, &mut memory),
+        Workload::LockTas | Workload::LockTtas => lock::prepare::<TestAndSetLock>(job, &mut memory),
+        Workload::PercpuCounter => counter::percpu(job, &mut memory),
         Workload::OpenReadClose
         | Workload::OpenReadCloseQueued
         | Workload::OpenReadCloseThreads
@@ -58,7 +58,15 @@ pub(crate) fn prepare(job: &Job) -> Prepared {
     Prepared {
         memory,
         start,
-        start_reader: reader::start_reader(),
+        start_reader: setup::start((), read),
         expected,
+    }
+}
+
+/// Only reads the first line, again each time its copy is invalidated: false sharing.
+async fn read(cpu: Cpu, (): ()) {
+    let mut seen = cpu.load(LineId(0), ALL).await;
+    while cpu.again() {
+        seen = cpu.wait_until(LineId(0), ALL, Relax::None, |now| now != seen).await;
     }
 }

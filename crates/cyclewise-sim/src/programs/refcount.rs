@@ -10,67 +10,48 @@
 
 use super::setup::{Expected, LOW, Memory, Start, low, start};
 use crate::engine::{Backoff, Cpu, LineId};
-use crate::workload::{Job, Relax};
+use crate::workload::{Job, Relax, Workload};
 
 #[derive(Clone)]
 struct Refcount {
+    workload: Workload,
     count: LineId,
     relax: Relax,
     critical: u32,
     parallel: u32,
 }
 
-/// A count that starts and ends with the value `first`.
-fn new(job: &Job, memory: &mut Memory, first: u64) -> (Refcount, Expected) {
+/// The value of a saturated count.
+const SATURATED: u64 = LOW;
+/// The value of a dead count of `rcuref`.
+const DEAD: u64 = 0xe000_0000;
+/// Added to a count to decrement it. The addition is 64 bits wide and the count 32, so the upper half is ignored.
+const MINUS_ONE: u64 = u64::MAX;
+
+pub(super) fn prepare(job: &Job, memory: &mut Memory) -> (Start, Expected) {
+    // One reference; the library's counts store one less.
+    let first = match job.workload {
+        Workload::RefcountCasFull | Workload::IncNotZero => 1,
+        _ => 0,
+    };
     let count = memory.line(first);
     let refcount = Refcount {
+        workload: job.workload,
         count,
         relax: job.relax,
         critical: job.critical_cycles,
         parallel: job.parallel_cycles,
     };
-    (refcount, Box::new(move |_| vec![low(count, first)]))
+    (start(refcount, run), Box::new(move |_| vec![low(count, first)]))
 }
 
-/// One reference in the library's representation, which stores the count minus one.
-const ONE_REFERENCE: u64 = 0;
-
-pub(super) fn cas_full(job: &Job, memory: &mut Memory) -> (Start, Expected) {
-    let (state, expected) = new(job, memory, 1);
-    (start(state, run_cas_full), expected)
-}
-
-pub(super) fn refcount(job: &Job, memory: &mut Memory) -> (Start, Expected) {
-    let (state, expected) = new(job, memory, ONE_REFERENCE);
-    (start(state, run_refcount), expected)
-}
-
-pub(super) fn rcuref(job: &Job, memory: &mut Memory) -> (Start, Expected) {
-    let (state, expected) = new(job, memory, ONE_REFERENCE);
-    (start(state, run_rcuref), expected)
-}
-
-pub(super) fn inc_not_zero(job: &Job, memory: &mut Memory) -> (Start, Expected) {
-    let (state, expected) = new(job, memory, 1);
-    (start(state, run_inc_not_zero), expected)
-}
-
-/// The value of a saturated count.
-const SATURATED: u64 = LOW;
-
-/// `refcount_inc_not_zero` of `REFCOUNT_FULL` and of the library; returns whether a reference was taken.
-pub(super) async fn add_not_zero(cpu: &Cpu, line: LineId, relax: Relax) -> bool {
-    let mut backoff = Backoff::new(relax);
-    let mut count = cpu.load_to_write(line, LOW).await & LOW;
-    loop {
-        if count == 0 || count == SATURATED {
-            return count != 0;
-        }
-        match cpu.cas(line, LOW, count, count + 1).await {
-            Ok(_) => {
-                cpu.won();
-                return true;
-            }
+/// `refcount_inc_not_zero` and `refcount_dec_and_test` of `REFCOUNT_FULL`.
+async fn exchange(cpu: &Cpu, refcount: &Refcount, by: u64) {
+    let mut backoff = Backoff::new(refcount.relax);
+    let mut count = cpu.load_to_write(refcount.count, LOW).await & LOW;
+    while count != 0 && count != SATURATED {
+        match cpu.cas(refcount.count, LOW, count, count.wrapping_add(by) & LOW).await {
+            Ok(_) => return cpu.won(),
             Err(now) => count = now & LOW,
         }
         cpu.retried();
@@ -78,84 +59,34 @@ pub(super) async fn add_not_zero(cpu: &Cpu, line: LineId, relax: Relax) -> bool 
     }
 }
 
-/// `refcount_dec_and_test` of `REFCOUNT_FULL`; returns whether it was the last reference.
-pub(super) async fn sub_and_test(cpu: &Cpu, line: LineId, relax: Relax) -> bool {
-    let mut backoff = Backoff::new(relax);
-    let mut count = cpu.load_to_write(line, LOW).await & LOW;
-    loop {
-        if count == 0 || count == SATURATED {
-            return false;
-        }
-        match cpu.cas(line, LOW, count, count - 1).await {
-            Ok(_) => {
-                cpu.won();
-                return count == 1;
-            }
-            Err(now) => count = now & LOW,
-        }
-        cpu.retried();
-        backoff.relax(cpu);
-    }
-}
-
-/// Increments by one instruction; returns false if its flags show misuse.
-pub(super) async fn inc(cpu: &Cpu, line: LineId) -> bool {
-    let old = cpu.add(line, 1).await & LOW;
-    old < 1 << 31
+/// Increments by one instruction, whose flags would show misuse.
+pub(super) async fn inc(cpu: &Cpu, line: LineId) {
+    cpu.add(line, 1).await;
 }
 
 /// Decrements by one instruction; returns whether its flags show the last reference.
 pub(super) async fn dec_and_test(cpu: &Cpu, line: LineId) -> bool {
-    // The addition is 64 bits wide and the count 32, so the upper half is ignored.
-    cpu.add(line, u64::MAX).await & LOW == 0
+    cpu.add(line, MINUS_ONE).await & LOW == 0
 }
 
-async fn run_cas_full(cpu: Cpu, state: Refcount) {
+async fn run(cpu: Cpu, state: Refcount) {
     while cpu.again() {
         cpu.begin();
-        add_not_zero(&cpu, state.count, state.relax).await;
-        cpu.work(state.critical);
-        sub_and_test(&cpu, state.count, state.relax).await;
-        cpu.end();
-        cpu.work(state.parallel);
-    }
-}
-
-async fn run_refcount(cpu: Cpu, state: Refcount) {
-    while cpu.again() {
-        cpu.begin();
-        inc(&cpu, state.count).await;
-        cpu.work(state.critical);
-        dec_and_test(&cpu, state.count).await;
-        cpu.end();
-        cpu.work(state.parallel);
-    }
-}
-
-async fn run_inc_not_zero(cpu: Cpu, state: Refcount) {
-    while cpu.again() {
-        cpu.begin();
-        add_not_zero(&cpu, state.count, state.relax).await;
-        cpu.work(state.critical);
-        // This count is stored as it is, so the last put leaves zero.
-        cpu.add(state.count, u64::MAX).await;
-        cpu.end();
-        cpu.work(state.parallel);
-    }
-}
-
-/// The value of a dead count.
-const DEAD: u64 = 0xe000_0000;
-
-async fn run_rcuref(cpu: Cpu, state: Refcount) {
-    while cpu.again() {
-        cpu.begin();
-        if inc(&cpu, state.count).await {
-            cpu.work(state.critical);
+        match state.workload {
+            Workload::RefcountCasFull | Workload::IncNotZero => exchange(&cpu, &state, 1).await,
+            _ => inc(&cpu, state.count).await,
         }
-        // The last put, or the put of a get that found the count dead: it dies unless another reference was taken meanwhile.
-        if dec_and_test(&cpu, state.count).await {
-            let _ = cpu.cas(state.count, LOW, LOW, DEAD).await;
+        cpu.work(state.critical);
+        match state.workload {
+            Workload::RefcountCasFull => exchange(&cpu, &state, MINUS_ONE).await,
+            // The last put, or the put of a get that found the count dead: it dies unless another reference was taken meanwhile.
+            Workload::Rcuref if dec_and_test(&cpu, state.count).await => {
+                let _ = cpu.cas(state.count, LOW, LOW, DEAD).await;
+            }
+            Workload::Rcuref => {}
+            _ => {
+                cpu.add(state.count, MINUS_ONE).await;
+            }
         }
         cpu.end();
         cpu.work(state.parallel);

@@ -3,8 +3,8 @@
 //! # References
 //! J. Mellor-Crummey and M. Scott, "Algorithms for scalable synchronization on shared-memory multiprocessors", 1991.
 
-use super::super::setup::{Expected, LOW, Lines, Memory, Start, start};
-use super::Section;
+use super::super::setup::{LOW, Lines, Memory};
+use super::SpinLock;
 use crate::engine::{Cpu, LineId};
 use crate::workload::{Job, Relax};
 
@@ -17,47 +17,52 @@ const HANDED_OVER: u64 = 1 << 32;
 const NEXT: u64 = LOW;
 
 #[derive(Clone)]
-struct McsLock {
+pub(in super::super) struct McsLock {
     word: LineId,
     nodes: Lines,
     relax: Relax,
-    section: Section,
 }
 
-pub(in super::super) fn prepare(job: &Job, memory: &mut Memory) -> (Start, Expected) {
-    let word = memory.line(0);
-    let section = Section::new(job, memory);
-    let lock = McsLock {
-        word,
-        nodes: memory.lines(job.threads, 0),
-        relax: job.relax,
-        section,
-    };
-    (start(lock, body), section.expected())
+impl McsLock {
+    /// The line of a waiter, by its number plus one.
+    fn node(&self, number: u64) -> LineId {
+        self.nodes.at(u32::try_from(number - 1).expect("a thread's number"))
+    }
 }
 
-async fn body(cpu: Cpu, lock: McsLock) {
-    let number = u64::from(cpu.thread()) + 1;
-    let node = lock.nodes.at(cpu.thread());
-    let line = |number: u64| lock.nodes.at(u32::try_from(number - 1).expect("a thread's number"));
-    while cpu.again() {
-        cpu.begin();
-        cpu.store(node, NEXT | HANDED_OVER, 0).await;
-        let before = cpu.swap(lock.word, TAIL, number << TAIL_SHIFT).await >> TAIL_SHIFT;
-        if before != 0 {
-            cpu.store(line(before), NEXT, number).await;
-            let handed_over = |own| own & HANDED_OVER != 0;
-            cpu.wait_until(node, HANDED_OVER, lock.relax, handed_over).await;
+impl SpinLock for McsLock {
+    /// The holder's number plus one.
+    type Held = u64;
+
+    fn allocate(job: &Job, memory: &mut Memory) -> Self {
+        Self {
+            word: memory.line(0),
+            nodes: memory.lines(job.threads, 0),
+            relax: job.relax,
         }
-        lock.section.run(&cpu).await;
+    }
+
+    async fn lock(&self, cpu: &Cpu) -> u64 {
+        let number = u64::from(cpu.thread()) + 1;
+        let node = self.node(number);
+        cpu.store(node, NEXT | HANDED_OVER, 0).await;
+        let before = cpu.swap(self.word, TAIL, number << TAIL_SHIFT).await >> TAIL_SHIFT;
+        if before != 0 {
+            cpu.store(self.node(before), NEXT, number).await;
+            let handed_over = |own| own & HANDED_OVER != 0;
+            cpu.wait_until(node, HANDED_OVER, self.relax, handed_over).await;
+        }
+        number
+    }
+
+    async fn unlock(&self, cpu: &Cpu, number: u64) {
+        let node = self.node(number);
         let mut own = cpu.load(node, NEXT).await;
-        if own & NEXT == 0 && cpu.cas(lock.word, TAIL, number << TAIL_SHIFT, 0).await.is_err() {
-            own = cpu.wait_until(node, NEXT, lock.relax, |own| own & NEXT != 0).await;
+        if own & NEXT == 0 && cpu.cas(self.word, TAIL, number << TAIL_SHIFT, 0).await.is_err() {
+            own = cpu.wait_until(node, NEXT, self.relax, |own| own & NEXT != 0).await;
         }
         if own & NEXT != 0 {
-            cpu.store(line(own & NEXT), HANDED_OVER, HANDED_OVER).await;
+            cpu.store(self.node(own & NEXT), HANDED_OVER, HANDED_OVER).await;
         }
-        cpu.end();
-        cpu.work(lock.section.parallel);
     }
 }

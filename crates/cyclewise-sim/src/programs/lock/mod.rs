@@ -45,47 +45,65 @@ impl Section {
     }
 }
 
-#[derive(Clone)]
-struct LockedSection<L> {
-    lock: L,
-    section: Section,
+/// A lock, as a program takes it and gives it back.
+pub(super) trait SpinLock: Clone + 'static {
+    /// What its holder must know to give it back.
+    type Held;
+
+    fn allocate(job: &Job, memory: &mut Memory) -> Self;
+
+    async fn lock(&self, cpu: &Cpu) -> Self::Held;
+
+    async fn unlock(&self, cpu: &Cpu, held: Self::Held);
+}
+
+pub(super) fn prepare<L: SpinLock>(job: &Job, memory: &mut Memory) -> (Start, Expected) {
+    let lock = L::allocate(job, memory);
+    let section = Section::new(job, memory);
+    (start((lock, section), run::<L>), section.expected())
+}
+
+async fn run<L: SpinLock>(cpu: Cpu, (lock, section): (L, Section)) {
+    while cpu.again() {
+        cpu.begin();
+        let held = lock.lock(&cpu).await;
+        section.run(&cpu).await;
+        lock.unlock(&cpu, held).await;
+        cpu.end();
+        cpu.work(section.parallel);
+    }
 }
 
 /// The library's queued spinlock.
-pub(super) fn queued(job: &Job, memory: &mut Memory) -> (Start, Expected) {
-    let lock = queue::Lock::new(job, memory, 0);
-    let section = Section::new(job, memory);
-    (start(LockedSection { lock, section }, run_queued), section.expected())
-}
+impl SpinLock for queue::Lock {
+    type Held = ();
 
-async fn run_queued(cpu: Cpu, locked: LockedSection<queue::Lock>) {
-    while cpu.again() {
-        cpu.begin();
-        locked.lock.lock(&cpu).await;
-        locked.section.run(&cpu).await;
-        locked.lock.unlock(&cpu).await;
-        cpu.end();
-        cpu.work(locked.section.parallel);
+    fn allocate(job: &Job, memory: &mut Memory) -> Self {
+        Self::new(job, memory, 0)
+    }
+
+    async fn lock(&self, cpu: &Cpu) {
+        self.lock(cpu).await;
+    }
+
+    async fn unlock(&self, cpu: &Cpu, (): ()) {
+        self.unlock(cpu).await;
     }
 }
 
 /// The kernel's queued spinlock.
-pub(super) fn qspinlock(job: &Job, memory: &mut Memory) -> (Start, Expected) {
-    let lock = Queued::new(job, memory, 0);
-    let section = Section::new(job, memory);
-    (
-        start(LockedSection { lock, section }, run_qspinlock),
-        section.expected(),
-    )
-}
+impl SpinLock for Queued {
+    type Held = ();
 
-async fn run_qspinlock(cpu: Cpu, locked: LockedSection<Queued>) {
-    while cpu.again() {
-        cpu.begin();
-        locked.lock.lock(&cpu).await;
-        locked.section.run(&cpu).await;
-        locked.lock.unlock(&cpu).await;
-        cpu.end();
-        cpu.work(locked.section.parallel);
+    fn allocate(job: &Job, memory: &mut Memory) -> Self {
+        Self::new(job, memory, 0)
+    }
+
+    async fn lock(&self, cpu: &Cpu) {
+        self.lock(cpu).await;
+    }
+
+    async fn unlock(&self, cpu: &Cpu, (): ()) {
+        self.unlock(cpu).await;
     }
 }

@@ -1,34 +1,31 @@
 //! The test-and-set lock, which exchanges until the lock was free, and the test-and-test-and-set lock, which loads until the lock
 //! is free before each exchange.
 
-use super::super::setup::{Expected, Memory, Start, start};
-use super::Section;
+use super::super::setup::Memory;
+use super::SpinLock;
 use crate::engine::{Backoff, Cpu, LineId};
 use crate::workload::{Job, Relax, Workload};
 
 const LOCKED: u64 = 1 << 32;
 
 #[derive(Clone)]
-struct TestAndSetLock {
+pub(in super::super) struct TestAndSetLock {
     word: LineId,
     relax: Relax,
     tests_first: bool,
-    section: Section,
 }
 
-pub(in super::super) fn prepare(job: &Job, memory: &mut Memory) -> (Start, Expected) {
-    let word = memory.line(0);
-    let section = Section::new(job, memory);
-    let lock = TestAndSetLock {
-        word,
-        relax: job.relax,
-        tests_first: job.workload == Workload::LockTtas,
-        section,
-    };
-    (start(lock, body), section.expected())
-}
+impl SpinLock for TestAndSetLock {
+    type Held = ();
 
-impl TestAndSetLock {
+    fn allocate(job: &Job, memory: &mut Memory) -> Self {
+        Self {
+            word: memory.line(0),
+            relax: job.relax,
+            tests_first: job.workload == Workload::LockTtas,
+        }
+    }
+
     async fn lock(&self, cpu: &Cpu) {
         let mut backoff = Backoff::new(self.relax);
         loop {
@@ -43,15 +40,8 @@ impl TestAndSetLock {
             backoff.relax(cpu);
         }
     }
-}
 
-async fn body(cpu: Cpu, lock: TestAndSetLock) {
-    while cpu.again() {
-        cpu.begin();
-        lock.lock(&cpu).await;
-        lock.section.run(&cpu).await;
-        cpu.store(lock.word, LOCKED, 0).await;
-        cpu.end();
-        cpu.work(lock.section.parallel);
+    async fn unlock(&self, cpu: &Cpu, (): ()) {
+        cpu.store(self.word, LOCKED, 0).await;
     }
 }

@@ -3,8 +3,8 @@
 //! # References
 //! Linux 2.6.25 to 4.1, `arch/x86/include/asm/spinlock.h`.
 
-use super::super::setup::{Expected, Memory, Start, start};
-use super::Section;
+use super::super::setup::Memory;
+use super::SpinLock;
 use crate::engine::{Cpu, LineId};
 use crate::workload::{Job, Relax};
 
@@ -13,36 +13,34 @@ const CALLED: u64 = 0xffff << CALLED_SHIFT;
 const NEXT_SHIFT: u32 = 48;
 
 #[derive(Clone)]
-struct TicketLock {
+pub(in super::super) struct TicketLock {
     word: LineId,
     relax: Relax,
-    section: Section,
 }
 
-pub(in super::super) fn prepare(job: &Job, memory: &mut Memory) -> (Start, Expected) {
-    let word = memory.line(0);
-    let section = Section::new(job, memory);
-    let lock = TicketLock {
-        word,
-        relax: job.relax,
-        section,
-    };
-    (start(lock, body), section.expected())
-}
+impl SpinLock for TicketLock {
+    /// The holder's ticket.
+    type Held = u64;
 
-async fn body(cpu: Cpu, lock: TicketLock) {
-    while cpu.again() {
-        cpu.begin();
-        let found = cpu.add(lock.word, 1 << NEXT_SHIFT).await;
+    fn allocate(job: &Job, memory: &mut Memory) -> Self {
+        Self {
+            word: memory.line(0),
+            relax: job.relax,
+        }
+    }
+
+    async fn lock(&self, cpu: &Cpu) -> u64 {
+        let found = cpu.add(self.word, 1 << NEXT_SHIFT).await;
         let ticket = (found >> NEXT_SHIFT) << CALLED_SHIFT;
         if found & CALLED != ticket {
             let called = |word| word & CALLED == ticket;
-            cpu.wait_until(lock.word, CALLED, lock.relax, called).await;
+            cpu.wait_until(self.word, CALLED, self.relax, called).await;
         }
-        lock.section.run(&cpu).await;
-        // Only the holder changes the called number, which is its ticket, so this need not be atomic.
-        cpu.store(lock.word, CALLED, ticket + (1 << CALLED_SHIFT)).await;
-        cpu.end();
-        cpu.work(lock.section.parallel);
+        ticket
+    }
+
+    /// Only the holder changes the called number, which is its ticket, so this need not be atomic.
+    async fn unlock(&self, cpu: &Cpu, ticket: u64) {
+        cpu.store(self.word, CALLED, ticket + (1 << CALLED_SHIFT)).await;
     }
 }
