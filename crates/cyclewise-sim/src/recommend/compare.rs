@@ -114,12 +114,7 @@ mod tests {
     use crate::{Relax, Topology, Workload};
 
     fn runs(workload: Workload, relax: Relax, ns: [f64; 3], slowest_share: f64) -> Runs {
-        let topology = Topology {
-            sockets: 1,
-            clusters_per_socket: 1,
-            cores_per_cluster: 4,
-            threads_per_core: 1,
-        };
+        let topology = Topology::new(1, 1, 4, 1);
         let any = crate::simulate(&Machine::plain(topology), &Job::new(Workload::FetchAdd, 2)).unwrap();
         let run = |ns_per_op| Outcome {
             ns_per_op,
