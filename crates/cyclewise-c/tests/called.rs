@@ -4,6 +4,9 @@
 mod common;
 
 use common::{Link, Program};
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::sync::OnceLock;
 
 /// Programs of `tests/called`.
 const PROGRAMS: [&str; 9] = [
@@ -18,17 +21,107 @@ fn unhooked(file: &str, link: Link) -> Program<'static> {
     }
 }
 
+/// The programs compiled with these flags, each with a `main` of its own name.
+fn objects(flags: &[&str]) -> Vec<String> {
+    let called = common::root().join("tests/called");
+    let include = [&called, &common::root().join("include")].map(|folder| format!("-I{}", folder.display()));
+    let compiled = |file: &str| {
+        let stem = file.trim_end_matches(".c");
+        let object = common::fresh(&format!("{stem}.o")).display().to_string();
+        let source = called.join(file).display().to_string();
+        let main = format!("-Dmain={stem}_main");
+        let arguments = [common::STRICT, flags].concat().into_iter().map(str::to_owned);
+        let arguments: Vec<_> = arguments.chain(include.clone()).collect();
+        succeeds(
+            &[
+                &arguments[..],
+                &["-c".to_owned(), main, source, "-o".to_owned(), object.clone()],
+            ]
+            .concat(),
+        );
+        object
+    };
+    PROGRAMS.iter().map(|file| compiled(file)).collect()
+}
+
+/// The same without flags, which tests share.
+fn plain() -> &'static [String] {
+    static OBJECTS: OnceLock<Vec<String>> = OnceLock::new();
+    OBJECTS.get_or_init(|| objects(&[]))
+}
+
+fn succeeds(arguments: &[String]) {
+    let output = common::cc(arguments);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {said}");
+}
+
+/// All of the programs in one, which is told which to be: a link with the library takes longer than they do.
+struct Linked(PathBuf);
+
+impl Linked {
+    fn new(objects: &[String], link: Link, flags: &[&str]) -> Self {
+        let stems = PROGRAMS.map(|file| file.trim_end_matches(".c"));
+        let declared: String = stems.map(|stem| format!("int {stem}_main(int, char **);\n")).concat();
+        let called = stems.map(|stem| {
+            format!("    if (!strcmp(words[1], \"{stem}\"))\n        return {stem}_main(count - 1, words + 1);\n")
+        });
+        let source = common::fresh("one_of.c");
+        let text = format!(
+            "#include <string.h>\n{declared}int main(int count, char **words)\n{{\n{}    return 99;\n}}\n",
+            called.concat()
+        );
+        std::fs::write(&source, text).expect("a file");
+        let program = common::fresh("one_of");
+        let arguments = flags
+            .iter()
+            .map(|flag| (*flag).to_owned())
+            .chain(objects.iter().cloned());
+        let arguments = arguments.chain([
+            source.display().to_string(),
+            "-o".to_owned(),
+            program.display().to_string(),
+        ]);
+        succeeds(&arguments.chain(common::library(link)).collect::<Vec<_>>());
+        Self(program)
+    }
+
+    /// The program of this file with these arguments.
+    fn output(&self, file: &str, arguments: &[&str]) -> Output {
+        let mut command = Command::new(&self.0);
+        // Cargo's path of libraries has those of an earlier build.
+        command.env_remove("LD_LIBRARY_PATH").arg(file.trim_end_matches(".c"));
+        if file == "mask.c" {
+            // What is registered stays allocated.
+            command.env("ASAN_OPTIONS", "detect_leaks=0");
+        }
+        command.args(arguments).output().expect("the program runs")
+    }
+
+    fn passes(&self, files: &[&str], arguments: &[&str]) {
+        for file in files {
+            let output = self.output(file, arguments);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{file}: {:?}\n{said}", output.status);
+        }
+    }
+}
+
+/// Those with the shared library.
+fn shared() -> &'static Linked {
+    static LINKED: OnceLock<Linked> = OnceLock::new();
+    LINKED.get_or_init(|| Linked::new(plain(), Link::Shared, &[]))
+}
+
 #[test]
 fn programs_with_the_shared_library() {
-    for file in PROGRAMS {
-        unhooked(file, Link::Shared).passes(&[]);
-    }
+    shared().passes(&PROGRAMS, &[]);
 }
 
 /// The twin of `errno.c`: a function that changes errno is seen.
 #[test]
 fn a_change_of_errno_is_seen() {
-    let output = unhooked("errno.c", Link::Shared).output(&["twin"]);
+    let output = shared().output("errno.c", &["twin"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code() == Some(3) && said.contains("sets errno"), "{said}");
 }
@@ -36,7 +129,7 @@ fn a_change_of_errno_is_seen() {
 /// The other twin: a function that is a cancellation point is seen.
 #[test]
 fn a_cancellation_point_is_seen() {
-    let output = unhooked("errno.c", Link::Shared).output(&["point"]);
+    let output = shared().output("errno.c", &["point"]);
     let said = String::from_utf8_lossy(&output.stderr);
     let is_seen = said.contains("usleep(1) is a cancellation point");
     assert!(output.status.code() == Some(4) && is_seen, "{said}");
@@ -44,19 +137,13 @@ fn a_cancellation_point_is_seen() {
 
 #[test]
 fn programs_with_the_archive() {
-    for file in PROGRAMS {
-        unhooked(file, Link::Archive).passes(&[]);
-    }
+    Linked::new(plain(), Link::Archive, &[]).passes(&PROGRAMS, &[]);
 }
 
 /// In a fixed executable data and functions of the shared library have addresses in the program.
 #[test]
 fn fixed_executables() {
-    for file in PROGRAMS {
-        let flags = &["-no-pie", "-fno-pie"];
-        let program = unhooked(file, Link::Shared);
-        Program { flags, ..program }.passes(&[]);
-    }
+    Linked::new(&objects(&["-fno-pie"]), Link::Shared, &["-no-pie", "-fno-pie"]).passes(&PROGRAMS, &[]);
 }
 
 /// The same functions where nothing is inline.
@@ -71,15 +158,13 @@ fn programs_that_call_everything() {
 
 #[test]
 fn static_programs() {
-    for flags in [&["-static"][..], &["-static-pie"][..]] {
-        for file in ["clock.c", "errno.c", "locks.c", "percpu.c", "seq.c"] {
-            let program = unhooked(file, Link::Archive);
-            Program { flags, ..program }.passes(&[]);
-        }
+    for flag in ["-static", "-static-pie"] {
+        let files = ["clock.c", "errno.c", "locks.c", "percpu.c", "seq.c"];
+        Linked::new(plain(), Link::Archive, &[flag]).passes(&files, &[]);
     }
 }
 
-/// The C side under AddressSanitizer and UndefinedBehaviorSanitizer, with the archive.
+/// The C side under AddressSanitizer and UndefinedBehaviorSanitizer, with the archive and with the shared library.
 #[test]
 fn under_sanitizers() {
     let flags = &["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g"];
@@ -94,11 +179,9 @@ fn under_sanitizers() {
         println!("skipped: the compiler has no sanitizers; install libasan and libubsan");
         return;
     }
-    for file in PROGRAMS {
-        for link in [Link::Archive, Link::Shared] {
-            let program = unhooked(file, link);
-            Program { flags, ..program }.passes(&["sanitized"]);
-        }
+    let objects = objects(flags);
+    for link in [Link::Archive, Link::Shared] {
+        Linked::new(&objects, link, flags).passes(&PROGRAMS, &["sanitized"]);
     }
 }
 
@@ -120,7 +203,7 @@ fn a_use_after_destroy_is_caught_by_the_sanitizer() {
         println!("skipped: the compiler has no sanitizers; install libasan");
         return;
     };
-    let mut command = std::process::Command::new(path);
+    let mut command = Command::new(path);
     let output = command
         .env_remove("LD_LIBRARY_PATH")
         .output()
@@ -133,8 +216,8 @@ fn a_use_after_destroy_is_caught_by_the_sanitizer() {
 }
 
 /// `unwinding.cc`, which is C++; `None` without a compiler of it.
-fn unwinding(link: Link) -> Option<std::path::PathBuf> {
-    let has_compiler = std::process::Command::new("g++").arg("--version").output().is_ok();
+fn unwinding(link: Link) -> Option<PathBuf> {
+    let has_compiler = Command::new("g++").arg("--version").output().is_ok();
     if !has_compiler {
         assert!(
             std::env::var_os("CI").is_none_or(|v| v != "true"),
@@ -145,7 +228,7 @@ fn unwinding(link: Link) -> Option<std::path::PathBuf> {
     }
     let called = common::root().join("tests/called");
     let program = common::fresh("unwinding");
-    let mut command = std::process::Command::new("g++");
+    let mut command = Command::new("g++");
     command.args(["-std=gnu++11", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-I"]);
     command.arg(&called).arg("-I").arg(common::root().join("include"));
     command.arg(called.join("unwinding.cc")).arg("-o").arg(&program);
@@ -156,7 +239,7 @@ fn unwinding(link: Link) -> Option<std::path::PathBuf> {
 
 /// Runs it; its status, and what it wrote to stderr.
 fn ended(program: &std::path::Path, arguments: &[&str]) -> (std::process::ExitStatus, String) {
-    let mut command = std::process::Command::new(program);
+    let mut command = Command::new(program);
     let output = command.env_remove("LD_LIBRARY_PATH").args(arguments).output();
     let output = output.expect("the program runs");
     (output.status, String::from_utf8_lossy(&output.stderr).into_owned())
@@ -220,7 +303,7 @@ fn handlers_on_foreign_stacks() {
 /// A program with an archive of Go's, whose threads run goroutines on stacks of 2 KiB.
 #[test]
 fn handlers_beside_goroutines() {
-    if !std::process::Command::new("go")
+    if !Command::new("go")
         .arg("version")
         .output()
         .is_ok_and(|go| go.status.success())
@@ -229,7 +312,7 @@ fn handlers_beside_goroutines() {
     }
     let archive = common::fresh("goroutines.a");
     let source = common::root().join("tests/called/goroutines.go");
-    let mut command = std::process::Command::new("go");
+    let mut command = Command::new("go");
     command
         .args(["build", "-buildmode=c-archive", "-o"])
         .arg(&archive)

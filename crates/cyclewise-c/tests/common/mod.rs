@@ -4,11 +4,12 @@
 
 #![allow(dead_code, unreachable_pub, reason = "no test program uses all of it")]
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Mutex, OnceLock};
 
 /// The package.
 pub fn root() -> &'static Path {
@@ -75,15 +76,31 @@ pub fn fresh(name: &str) -> PathBuf {
     scratch().join(format!("{number}-{name}"))
 }
 
+/// What was made of these words before, or what `make` makes now.
+fn once(words: String, make: impl FnOnce() -> Result<PathBuf, String>) -> Result<PathBuf, String> {
+    static MADE: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
+    if let Some(made) = MADE.lock().expect("no panic inside").get(&words) {
+        return Ok(made.clone());
+    }
+    let made = make()?;
+    MADE.lock().expect("no panic inside").insert(words, made.clone());
+    Ok(made)
+}
+
 /// The hooks' object, compiled with the flags that are not libraries.
 pub fn hooks(flags: &[&str]) -> String {
+    let of_compiler: Vec<_> = flags.iter().filter(|flag| flag.starts_with("-f")).copied().collect();
+    let object = once(format!("hooks {of_compiler:?}"), || Ok(compiled_hooks(&of_compiler)));
+    object.expect("it is compiled").display().to_string()
+}
+
+fn compiled_hooks(flags: &[&str]) -> PathBuf {
     let source = root().join("hooks/cyclewise-hooks.c");
-    let object = fresh("cyclewise-hooks.o").display().to_string();
+    let object = fresh("cyclewise-hooks.o");
     let mut arguments = vec!["-c".to_owned(), "-O2".to_owned(), source.display().to_string()];
     arguments.extend(["-Wall", "-Wextra", "-Werror", "-fPIC", "-o"].map(str::to_owned));
-    arguments.push(object.clone());
-    let of_compiler = flags.iter().filter(|flag| flag.starts_with("-f"));
-    arguments.extend(of_compiler.map(|flag| (*flag).to_owned()));
+    arguments.push(object.display().to_string());
+    arguments.extend(flags.iter().map(|flag| (*flag).to_owned()));
     let output = cc(&arguments);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     object
@@ -109,8 +126,12 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// Compiles it; what the compiler and the linker said where they failed.
+    /// Compiles it, once; what the compiler and the linker said where they failed.
     pub fn compile(&self) -> Result<PathBuf, String> {
+        once(format!("{self:?}"), || self.compile_anew())
+    }
+
+    fn compile_anew(&self) -> Result<PathBuf, String> {
         let stem = self.source.file_stem().expect("a name").to_string_lossy();
         let program = fresh(&stem);
         let mut arguments: Vec<String> = STRICT.iter().map(|flag| (*flag).to_owned()).collect();

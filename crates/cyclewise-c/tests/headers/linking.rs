@@ -2,7 +2,8 @@
 
 use crate::image::{check, check_records};
 use crate::tool::{
-    can_link, copy_headers, cxx_compilers, each_of, folder, include, is_linker_installed, is_long, run, source,
+    can_link, copy_headers, cxx_compilers, each_of, folder, include, is_linker_installed, is_long, run, share_of,
+    source,
 };
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -30,7 +31,7 @@ const WAYS: &[&[&str]] = &[
 /// Those of them that linkers differ in.
 const BY_LINKER: [usize; 3] = [1, 3, 4];
 
-/// The one that the short form tries with every compiler and linker: the linkers' own ways to drop sections differ most.
+/// The one that the short form tries with every linker: their own ways to drop sections differ most.
 const SHORT: usize = 3;
 
 /// How the units are put together.
@@ -129,11 +130,12 @@ fn one_copy_of_an_inline_function_stays_with_its_records() {
     each_of(&all, |compiler| {
         for linker in LINKERS.iter().filter(|linker| is_linker_installed(linker)) {
             let chosen = format!("-fuse-ld={linker}");
+            let has_linker = share_of(LINKERS, compiler, &all).any(|own| own == linker);
             for (number, way) in WAYS.iter().enumerate() {
                 // What does not differ by linker is tried with one; the short form tries the rest by one compiler and one linker.
                 let is_first = *linker == LINKERS[0];
                 let differs = is_first || BY_LINKER.contains(&number);
-                if !(is_long() && differs || is_first && compiler == all[0] || number == SHORT) {
+                if !(is_long() && differs || is_first && compiler == all[0] || has_linker && number == SHORT) {
                     continue;
                 }
                 let folder = folder(&format!(

@@ -1,7 +1,7 @@
 //! Programs in C that compare each operation with plain arithmetic, compiled in each way that changes the operations.
 
 use crate::tool::{
-    Compiler, can_link, compilers, copy_headers, cxx_compilers, each_of, first_of, folder, is_long, run, source,
+    Compiler, can_link, compilers, copy_headers, cxx_compilers, each_of, folder, is_long, run, share_of, source,
 };
 
 /// Options that change how the operations are implemented, or what checks them.
@@ -57,8 +57,7 @@ fn has(mode: &[&str]) -> bool {
 fn words_are_changed_as_plain_arithmetic_would() {
     let all = compilers();
     each_of(&all, |compiler| {
-        let modes = first_of(MODES, 2, compiler, &all);
-        for mode in modes.iter().filter(|mode| has(mode)) {
+        for mode in share_of(MODES, compiler, &all).filter(|mode| has(mode)) {
             build_and_run(compiler, mode, "words.c").unwrap();
         }
     });
@@ -86,8 +85,9 @@ fn words_are_changed_the_same_while_elided() {
         "-Wl,--no-as-needed".to_owned(),
         "-lcyclewise_c".to_owned(),
     ];
-    for compiler in compilers().into_iter().filter(|c| !c.is_cxx) {
-        for level in ["-O0", "-O2"] {
+    let of_c: Vec<_> = compilers().into_iter().filter(|c| !c.is_cxx).collect();
+    for &compiler in &of_c {
+        for &level in share_of(&["-O0", "-O2"], compiler, &of_c) {
             let mode: Vec<_> = [level, "-DELIDED"]
                 .into_iter()
                 .chain(link.iter().map(String::as_str))
@@ -106,7 +106,7 @@ fn a_wrong_operation_is_noticed() {
         "-DTWIN_FETCH_ADD=cw_add_return_u32",
         "-DTWIN_LOCK=1",
     ] {
-        let failed = build_and_run(compiler, &["-O2", wrong], "words.c").unwrap_err();
+        let failed = build_and_run(compiler, &["-O0", wrong], "words.c").unwrap_err();
         assert!(failed.contains("words.c:"), "{wrong}: {failed}");
     }
 }
@@ -124,12 +124,13 @@ const CXX_MODES: &[&[&str]] = &[
     ],
 ];
 
-/// In the first two of these modes; the long form has all.
+/// Shares of the first two of these modes; the long form has all.
 #[test]
 fn the_atomic_of_cxx_does_what_the_standard_one_does() {
     let modes = if is_long() { CXX_MODES } else { &CXX_MODES[..2] };
-    each_of(&cxx_compilers(), |compiler| {
-        for mode in modes {
+    let all = cxx_compilers();
+    each_of(&all, |compiler| {
+        for mode in share_of(modes, compiler, &all) {
             build_and_run(compiler, mode, "atomic.cc").unwrap();
         }
     });
@@ -148,12 +149,13 @@ fn a_wrong_member_is_noticed() {
         "        return stored;",
         "        return stored || true;",
     );
-    for compiler in cxx_compilers() {
-        if cfg!(not(target_arch = "x86_64")) {
-            println!("skipped: without sites the members are the standard's");
-            return;
-        }
-        for twin in [sum, swap] {
+    if cfg!(not(target_arch = "x86_64")) {
+        println!("skipped: without sites the members are the standard's");
+        return;
+    }
+    let all = cxx_compilers();
+    for &compiler in &all {
+        for &twin in share_of(&[sum, swap], compiler, &all) {
             let headers = folder(&format!("member-{}", compiler.name));
             copy_headers(&headers, &[twin]);
             let before = format!("-I{}", headers.display());
@@ -176,29 +178,33 @@ fn a_wrong_member_is_noticed() {
 /// With Boost's headers, where they are.
 #[test]
 fn a_policy_counts_for_boost() {
-    for compiler in cxx_compilers() {
+    let all = cxx_compilers();
+    for &compiler in &all {
         let probe = folder(&format!("boost-{}", compiler.name)).join("probe.cc");
         std::fs::write(&probe, "#include <boost/smart_ptr/intrusive_ref_counter.hpp>\n").unwrap();
         if run(compiler.command().arg("-fsyntax-only").arg(&probe)).is_err() {
             println!("skipped: no headers of Boost for {}", compiler.name);
             continue;
         }
-        for mode in [
+        let modes = [
             &["-O2", "-std=c++11"][..],
             &["-O1", "-std=c++17", "-fsanitize=address,undefined"],
-        ] {
+        ];
+        for mode in share_of(&modes, compiler, &all) {
             build_and_run(compiler, mode, "intrusive.cc").unwrap();
         }
         // The twin frees nothing.
-        let failed = build_and_run(compiler, &["-O2", "-std=c++11", "-DPOLICY=leaking"], "intrusive.cc").unwrap_err();
+        let failed = build_and_run(compiler, &["-O0", "-std=c++11", "-DPOLICY=leaking"], "intrusive.cc").unwrap_err();
         assert!(failed.contains("not freed"), "{failed}");
     }
 }
 
 #[test]
 fn counts_saturate_and_report() {
-    each_of(&compilers(), |compiler| {
-        for mode in [&["-O0"][..], &["-O2"], &["-O2", "-DCW_NO_SITES"]] {
+    let all = compilers();
+    let modes = [&["-O0"][..], &["-O2"], &["-O2", "-DCW_NO_SITES"]];
+    each_of(&all, |compiler| {
+        for mode in share_of(&modes, compiler, &all) {
             build_and_run(compiler, mode, "refcount.c").unwrap();
         }
     });

@@ -1,7 +1,7 @@
 //! The table of each object: a record for each locked instruction, and no other, whatever compiled it.
 
 use crate::image::check;
-use crate::tool::{Compiler, compilers, copy_headers, each_of, first_of, folder, run, source};
+use crate::tool::{Compiler, compilers, copy_headers, each_of, folder, run, share_of, source};
 use std::path::Path;
 
 const MODES: &[&[&str]] = &[
@@ -70,7 +70,7 @@ fn every_record_is_a_locked_instruction_and_every_one_has_a_record() {
     let all = compilers();
     each_of(&all, |compiler| {
         let folder = folder(&format!("sites-{}", compiler.name));
-        for mode in first_of(MODES, 3, compiler, &all) {
+        for mode in share_of(MODES, compiler, &all) {
             let found = table(compiler, mode, &crate::tool::include(), &folder);
             let found = found.unwrap_or_else(|e| panic!("{} {mode:?}: {e}", compiler.name));
             assert!(found >= AT_LEAST, "{} {mode:?}: {found} sites", compiler.name);
@@ -88,8 +88,9 @@ fn a_record_that_lies_is_caught() {
         ("\"\"", "without a record"),
         ("\".long 771f - .\\n\\t.long 771f - .\\n\\t\"", "2 records"),
     ];
-    for compiler in compilers() {
-        for (twin, found) in twins {
+    let all = compilers();
+    for &compiler in &all {
+        for &(twin, found) in share_of(&twins, compiler, &all) {
             let headers = folder.join(format!("{}-{}", compiler.name, found.replace(' ', "-")));
             copy_headers(&headers, &[("site.h", record, twin)]);
             let caught = table(compiler, &["-O2"], &headers, &folder).unwrap_err();

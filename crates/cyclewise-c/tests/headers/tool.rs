@@ -61,10 +61,18 @@ pub(crate) fn is_long() -> bool {
     std::env::var_os("CYCLEWISE_LONG").is_some()
 }
 
-/// The first of these modes; the long form, and the first of these compilers, has all.
-pub(crate) fn first_of<'a, T>(modes: &'a [T], count: usize, compiler: Compiler, compilers: &[Compiler]) -> &'a [T] {
-    let has_all = is_long() || compiler == compilers[0];
-    if has_all { modes } else { &modes[..count] }
+/// This compiler's share of the modes: each mode has a compiler, and each compiler a mode. In the long form it has all.
+pub(crate) fn share_of<'a, T>(
+    modes: &'a [T],
+    compiler: Compiler,
+    compilers: &[Compiler],
+) -> impl Iterator<Item = &'a T> {
+    let count = compilers.len();
+    let own = compilers.iter().position(|c| *c == compiler).unwrap() % count.min(modes.len());
+    let modes = modes.iter().enumerate();
+    modes
+        .filter(move |(number, _)| is_long() || number % count == own)
+        .map(|(_, mode)| mode)
 }
 
 /// Runs a check for each of these compilers, all at once.
