@@ -133,10 +133,10 @@ impl Version {
         let line = text.lines().find_map(|line| line.strip_prefix("version = \""));
         let full = line.and_then(|line| line.split('"').next());
         let full = full.ok_or_else(|| format!("{}: no version", path.display()))?;
-        Ok(Self::of(full))
+        Ok(Self::parse(full))
     }
 
-    fn of(full: &str) -> Self {
+    fn parse(full: &str) -> Self {
         let mut numbers = full.split('.');
         let zeros = numbers.position(|number| number != "0").unwrap_or(2);
         let compatible: Vec<_> = full.split('.').take(zeros + 1).collect();
@@ -254,7 +254,7 @@ mod tests {
     #[test]
     fn a_soname_has_the_numbers_that_make_programs_incompatible() {
         for (full, compatible) in [("0.1.0", "0.1"), ("0.0.3", "0.0.3"), ("1.2.3", "1"), ("12.0.0", "12")] {
-            assert_eq!(Version::of(full).compatible, compatible);
+            assert_eq!(Version::parse(full).compatible, compatible);
         }
     }
 }

@@ -32,7 +32,7 @@ const LIMIT: Duration = Duration::from_secs(1);
 
 /// # Safety
 /// Safety 2, for as long as the result is used.
-unsafe fn of<'a>(lock: *const cw_masked_lock) -> &'a cw_masked_lock {
+unsafe fn lock_at<'a>(lock: *const cw_masked_lock) -> &'a cw_masked_lock {
     // SAFETY: a lock that is not destroyed (Safety 2).
     unsafe { &*lock }
 }
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn cw_masked_lock_destroy(lock: *mut cw_masked_lock) {
 #[must_use]
 pub unsafe extern "C" fn cw_masked_lock_lock(lock: *mut cw_masked_lock, why: *mut cw_refusal) -> c_int {
     // SAFETY: Safety 2.
-    let lock = unsafe { of(lock) };
+    let lock = unsafe { lock_at(lock) };
     let hold = mask::hold();
     loop {
         let began = Instant::now();
@@ -136,7 +136,7 @@ pub unsafe extern "C" fn cw_masked_lock_timedlock(lock: *mut cw_masked_lock, tim
 unsafe fn locked_within(lock: *mut cw_masked_lock, limit: Option<Duration>) -> bool {
     let hold = mask::hold();
     // SAFETY: Safety 2.
-    let taken = unsafe { of(lock) }.take(limit).is_some();
+    let taken = unsafe { lock_at(lock) }.take(limit).is_some();
     if taken {
         // The unlock releases it.
         forget(hold);
@@ -154,7 +154,7 @@ unsafe fn locked_within(lock: *mut cw_masked_lock, limit: Option<Duration>) -> b
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_masked_lock_unlock(lock: *mut cw_masked_lock) {
     // SAFETY: Safety 2.
-    let lock = unsafe { of(lock) };
+    let lock = unsafe { lock_at(lock) };
     if !lock.masked.__is_callers() {
         stop::stop(NOT_TAKEN);
     }

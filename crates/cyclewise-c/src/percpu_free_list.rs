@@ -75,7 +75,7 @@ impl cw_percpu_free_list {
 /// # Safety
 /// Safety 2, for as long as the result is used.
 #[inline(always)]
-unsafe fn of<'a>(list: *const cw_percpu_free_list) -> &'a cw_percpu_free_list {
+unsafe fn list_at<'a>(list: *const cw_percpu_free_list) -> &'a cw_percpu_free_list {
     // SAFETY: a list that is not destroyed (Safety 2).
     unsafe { &*list }
 }
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn cw_percpu_free_list_destroy(list: *mut cw_percpu_free_l
 pub unsafe extern "C" fn cw_percpu_free_list_grow(list: *mut cw_percpu_free_list) -> *mut c_void {
     let _errno = errno::keep();
     // SAFETY: Safety 2.
-    let this = unsafe { of(list) };
+    let this = unsafe { list_at(list) };
     // SAFETY: not of size 0.
     let Some(memory) = NonNull::new(unsafe { alloc_zeroed(this.layout) }) else {
         return ptr::null_mut();
@@ -151,7 +151,7 @@ pub unsafe extern "C" fn cw_percpu_free_list_grow(list: *mut cw_percpu_free_list
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_free_list_pop(list: *mut cw_percpu_free_list) -> *mut c_void {
     // SAFETY: Safety 2.
-    let this = unsafe { of(list) };
+    let this = unsafe { list_at(list) };
     this.held(this.list.pop())
 }
 
@@ -166,7 +166,7 @@ pub unsafe extern "C" fn cw_percpu_free_list_pop(list: *mut cw_percpu_free_list)
 pub unsafe extern "C" fn cw_percpu_free_list_pop_or_steal(list: *mut cw_percpu_free_list) -> *mut c_void {
     let _errno = errno::keep();
     // SAFETY: Safety 2.
-    let this = unsafe { of(list) };
+    let this = unsafe { list_at(list) };
     this.held(this.list.pop_or_steal())
 }
 

@@ -36,7 +36,7 @@ impl Bench {
     /// # Errors
     /// Where it does not fit, or the vCPU is gone.
     pub fn new(mut guest: Guest, payload: &'static Payload) -> Result<Self> {
-        let (image, loops) = Image::of(payload)?;
+        let (image, loops) = Image::with_loops(payload)?;
         guest.load(&image)?;
         Ok(Self { guest, payload, loops })
     }

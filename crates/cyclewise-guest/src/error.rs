@@ -30,25 +30,25 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// Wrong use.
     pub fn usage(message: impl Into<String>) -> Self {
-        Self::of(ErrorKind::Usage, message)
+        Self::new(ErrorKind::Usage, message)
     }
 
     /// This machine cannot do it.
     pub fn unsupported(message: impl Into<String>) -> Self {
-        Self::of(ErrorKind::Unsupported, message)
+        Self::new(ErrorKind::Unsupported, message)
     }
 
     /// Something went wrong.
     pub fn failed(message: impl Into<String>) -> Self {
-        Self::of(ErrorKind::Failed, message)
+        Self::new(ErrorKind::Failed, message)
     }
 
     /// A signal asked to end.
     pub fn interrupted() -> Self {
-        Self::of(ErrorKind::Interrupted, "interrupted")
+        Self::new(ErrorKind::Interrupted, "interrupted")
     }
 
-    fn of(kind: ErrorKind, message: impl Into<String>) -> Self {
+    fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
             message: message.into(),

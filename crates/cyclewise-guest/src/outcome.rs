@@ -69,7 +69,7 @@ impl Outcome {
     pub(crate) fn of_mailbox(mailbox: Mailbox) -> Self {
         match mailbox.word(mailbox::STATUS) {
             mailbox::DONE => Self::Done(mailbox),
-            mailbox::FAULTED => Self::Fault(Fault::of(&mailbox)),
+            mailbox::FAULTED => Self::Fault(Fault::read(&mailbox)),
             other => Self::Outside {
                 address: mailbox.word(mailbox::ADDRESS),
                 what: format!(
@@ -98,7 +98,7 @@ pub struct Fault {
 
 impl Fault {
     /// What the mailbox says.
-    pub(crate) fn of(mailbox: &Mailbox) -> Self {
+    pub(crate) fn read(mailbox: &Mailbox) -> Self {
         Self {
             vector: mailbox.word(mailbox::VECTOR) as u8,
             error: mailbox.word(mailbox::ERROR) as u32,

@@ -57,7 +57,7 @@ impl Features {
     ///
     /// # Errors
     /// Where no guest runs. What could not be read is taken for absent.
-    pub fn of(machine: &mut dyn Machine) -> Result<Self> {
+    pub fn ask(machine: &mut dyn Machine) -> Result<Self> {
         let outcome = machine.run_once(Image::once(&witness::WITNESS)?, false)?;
         Ok(Self(match outcome {
             Outcome::Done(mailbox) => mailbox,
@@ -119,7 +119,7 @@ mod tests {
             let payloads: Vec<_> = family.payloads().collect();
             for (i, payload) in payloads.iter().enumerate() {
                 assert!(payloads[..i].iter().all(|p| p.name != payload.name), "{}", payload.name);
-                let loops = Image::of(payload).map(|(_, loops)| loops);
+                let loops = Image::with_loops(payload).map(|(_, loops)| loops);
                 assert!(loops.is_ok_and(|l| l[0] < l[1] && l[1] < l[2]), "{}", payload.name);
             }
             let cases: Vec<_> = family.cases().collect();

@@ -14,7 +14,7 @@ const LIMIT: Duration = Duration::from_secs(2);
 
 /// How many cases and payloads of the families hold, what differs in a way that is not known of the emulator, and what was not run.
 fn run_all(machine: &mut dyn Machine, kind: Virtualization, families: &[Family]) -> (usize, Vec<String>, Vec<String>) {
-    let features = Features::of(machine).unwrap();
+    let features = Features::ask(machine).unwrap();
     let (mut held, mut differs, mut not_run) = (0, Vec::new(), Vec::new());
     for family in families {
         let cases = family

@@ -7,7 +7,7 @@ use super::{Features, Implied};
 use std::collections::BTreeSet;
 
 /// Nothing; all; each feature alone; the default ones without each; all of it with `std` and without, where there is that.
-pub(super) fn of(implied: &Implied) -> BTreeSet<Features> {
+pub(super) fn to_try(implied: &Implied) -> BTreeSet<Features> {
     let default = implied.get("default").cloned().unwrap_or_default();
     let names: Features = implied.keys().filter(|name| *name != "default").cloned().collect();
     let mut asked = vec![Features::new(), names.clone(), default.clone()];
@@ -70,7 +70,7 @@ mod tests {
             ("serde", &["refs"]),
             ("mask", &["std"]),
         ]);
-        let found: Vec<_> = of(&implied).iter().map(joined).collect();
+        let found: Vec<_> = to_try(&implied).iter().map(joined).collect();
         let expected = "none clock clock,lock clock,lock,mask,refs,serde,std clock,lock,refs clock,lock,refs,std clock,lock,std clock,std \
                         lock lock,refs lock,refs,serde lock,refs,serde,std lock,refs,std lock,std mask,std std";
         assert_eq!(found.join(" "), expected.trim_start_matches("none"));

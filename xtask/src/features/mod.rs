@@ -47,7 +47,7 @@ fn check(root: &Path, package: &str) -> Vec<String> {
             Err(why) => vec![why],
         },
     };
-    let combinations = combinations::of(&implied);
+    let combinations = combinations::to_try(&implied);
     println!("features: {package}: {} combinations", combinations.len());
     let failed = combinations
         .iter()

@@ -111,12 +111,12 @@ fn check(folder: &Path, way: &Way) -> Result<String, String> {
         return Err(format!("not what was asked for: {image:?}"));
     }
     let report = match way.kind {
-        Artifact::Object => Report::of(&probe::dynamic(folder), Some(&file))?,
-        _ => Report::of(&file, None)?,
+        Artifact::Object => Report::run(&probe::dynamic(folder), Some(&file))?,
+        _ => Report::run(&file, None)?,
     };
     let outcome = expect(way.kind, image.sites, &report)?;
     if way.kind == Artifact::Static {
-        same_percpu(&report, &Report::of(&probe::dynamic(folder), None)?)?;
+        same_percpu(&report, &Report::run(&probe::dynamic(folder), None)?)?;
     }
     let fixed = if is_gold && image.is_fixed && way.kind == Artifact::Static {
         ", fixed"

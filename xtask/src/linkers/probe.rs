@@ -90,7 +90,7 @@ impl Report {
     }
 
     /// Runs the program, which reports, and then loads the object, if any, which reports too; the last report.
-    pub(super) fn of(program: &Path, object: Option<&Path>) -> Result<Self, String> {
+    pub(super) fn run(program: &Path, object: Option<&Path>) -> Result<Self, String> {
         let output = Command::new(program)
             .args(object)
             .output()

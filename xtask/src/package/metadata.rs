@@ -26,10 +26,10 @@ impl Metadata {
             Ok(value) => (value, true),
             Err(_) => (ask(root, false)?, false),
         };
-        Self::of(&value, offline)
+        Self::parse(&value, offline)
     }
 
-    fn of(value: &Value, offline: bool) -> Result<Self, String> {
+    fn parse(value: &Value, offline: bool) -> Result<Self, String> {
         let packages = value["packages"].as_array().map_or(&[][..], Vec::as_slice);
         // Others have a registry as their source.
         let ours = packages.iter().filter(|p| p["source"].is_null());
@@ -77,7 +77,7 @@ mod tests {
         let private = json!({ "name": "b", "version": "1.0.0", "source": null, "publish": [] });
         let other = json!({ "name": "c", "version": "1.0.0", "source": "registry", "publish": null });
         let of = |packages: &[&serde_json::Value]| {
-            Metadata::of(&json!({ "packages": packages, "target_directory": "/t" }), false)
+            Metadata::parse(&json!({ "packages": packages, "target_directory": "/t" }), false)
         };
         let metadata = of(&[&ours, &private, &other]).unwrap();
         assert_eq!(metadata.published.len(), 1);

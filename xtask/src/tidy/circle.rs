@@ -16,7 +16,7 @@ type Path = Vec<String>;
 fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for folder in tree.packages() {
-        let package = Package::of(
+        let package = Package::read(
             tree.sources()
                 .iter()
                 .filter(|s| s.place().is_some_and(|(f, _)| f == folder)),
@@ -55,7 +55,7 @@ struct Package {
 }
 
 impl Package {
-    fn of<'a>(sources: impl Iterator<Item = &'a Source>) -> Self {
+    fn read<'a>(sources: impl Iterator<Item = &'a Source>) -> Self {
         let sources: Vec<_> = sources.collect();
         let mut package = Self {
             modules: sources.iter().map(|s| s.module()).collect(),

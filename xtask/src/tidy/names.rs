@@ -41,7 +41,7 @@ pub(super) struct Names {
 
 impl Names {
     /// Collects the names of a whole file; `in_test` where only tests have the file.
-    pub(super) fn of(tokens: &[TokenTree], in_test: bool) -> Self {
+    pub(super) fn collect(tokens: &[TokenTree], in_test: bool) -> Self {
         let mut names = Self::default();
         names.walk(tokens, &[], in_test);
         names
@@ -212,7 +212,7 @@ mod tests {
 
     fn read(text: &str) -> Names {
         let tokens: Vec<_> = TokenStream::from_str(text).unwrap().into_iter().collect();
-        Names::of(&tokens, false)
+        Names::collect(&tokens, false)
     }
 
     #[test]

@@ -35,7 +35,7 @@ impl Source {
                 .map_while(|l| l.strip_prefix("//!"))
                 .map(str::to_owned)
                 .collect(),
-            names: Names::of(&tokens, is_in_tests(path)),
+            names: Names::collect(&tokens, is_in_tests(path)),
         })
     }
 

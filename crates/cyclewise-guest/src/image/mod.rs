@@ -56,7 +56,7 @@ impl Image {
     ///
     /// # Errors
     /// If the loops do not fit the guest's memory.
-    pub fn of(payload: &Payload) -> Result<(Self, Loops)> {
+    pub fn with_loops(payload: &Payload) -> Result<(Self, Loops)> {
         let mut image = Self::empty(payload.mode);
         image.surround(payload)?;
         let mut loops = [0; 3];
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn a_longer_loop_has_more_copies_and_the_same_rest() {
         let payload = &popf::PAYLOADS[0];
-        let (image, loops) = Image::of(payload).unwrap();
+        let (image, loops) = Image::with_loops(payload).unwrap();
         let op = payload.operation.bytes();
         let count = |from: u64, to: u64| {
             let code = image.memory.get(from, (to - from) as usize);

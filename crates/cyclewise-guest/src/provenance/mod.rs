@@ -102,7 +102,7 @@ impl Provenance {
     /// # Errors
     /// Where no guest runs.
     pub fn of_kvm(machine: &mut dyn Machine) -> Result<Self> {
-        let features = Features::of(machine)?;
+        let features = Features::ask(machine)?;
         let user = machine.run_once(Image::once(&witness::USER)?, false)?;
         let mut witnesses = host(Path::new("/sys/module"));
         witnesses.extend(guest(features.seen()));

@@ -168,7 +168,7 @@ pub(super) fn of_costs(host: f64, costs: (Option<f64>, Option<f64>)) -> Witness 
 
 /// The slope of a payload's loops, each the quickest of a few; `None` where it did not return.
 fn ticks_per_copy(guest: &mut Guest, payload: &Payload) -> Result<Option<f64>> {
-    let (image, loops) = Image::of(payload)?;
+    let (image, loops) = Image::with_loops(payload)?;
     guest.load(&image)?;
     let mut quickest = [u64::MAX; 3];
     for _ in 0..BATCHES {

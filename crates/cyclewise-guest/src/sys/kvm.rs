@@ -92,7 +92,7 @@ impl Vm {
         vcpu.set_cpuid2(&cpuid).map_err(cause("KVM_SET_CPUID2"))?;
         let exits = match kvm.check_extension_raw(BINARY_STATS_FD) {
             0 => None,
-            _ => ExitCounter::of(&vcpu).map_err(|e| call_failed("KVM_GET_STATS_FD", &e))?,
+            _ => ExitCounter::open(&vcpu).map_err(|e| call_failed("KVM_GET_STATS_FD", &e))?,
         };
         Ok(Self {
             vcpu,

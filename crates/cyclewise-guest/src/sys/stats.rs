@@ -25,7 +25,7 @@ pub(crate) struct ExitCounter {
 
 impl ExitCounter {
     /// The counter of a vCPU; none where the kernel has none.
-    pub(crate) fn of(vcpu: &impl AsRawFd) -> io::Result<Option<Self>> {
+    pub(crate) fn open(vcpu: &impl AsRawFd) -> io::Result<Option<Self>> {
         // SAFETY: the descriptor is open, and the request takes no argument.
         let fd = unsafe { libc::ioctl(vcpu.as_raw_fd(), KVM_GET_STATS_FD, 0) };
         if fd < 0 {

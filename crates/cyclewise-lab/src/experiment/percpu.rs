@@ -167,7 +167,7 @@ fn setup(_: &Options) -> Result<Setup> {
             let words = PerCpuWords::<Cpu>::new();
             let names = ["getcpu-atomic", "getcpu-atomic-64"];
             samplers.extend(rows(&mut bench, names, move |n| {
-                if let Some(slot) = Slot::of(getcpu.call()) {
+                if let Some(slot) = Slot::from_id(getcpu.call()) {
                     words.add_atomic(slot, n);
                 }
             }));

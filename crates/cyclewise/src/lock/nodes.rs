@@ -74,7 +74,7 @@ impl NodeIndex {
     }
 
     /// The index in a tail or link; `None` for [`NO_TAIL`].
-    pub(super) fn of(tail: u16) -> Option<Self> {
+    pub(super) fn from_tail(tail: u16) -> Option<Self> {
         (tail != NO_TAIL).then_some(Self(tail))
     }
 
@@ -136,7 +136,7 @@ impl QueueNode {
     /// Passes the headship on: to the successor, which is returned, or, with `None`, to a later one, which frees this node.
     pub(super) fn pass(&self) -> Option<NodeIndex> {
         // AcqRel: pairs with the same in `link`.
-        NodeIndex::of(self.link.swap(PASSED, AcqRel))
+        NodeIndex::from_tail(self.link.swap(PASSED, AcqRel))
     }
 
     /// Frees the node.
@@ -192,7 +192,7 @@ pub(super) fn is_queued<W: LockWord>(word: &W) -> bool {
 
 /// Whether its tail was a waiter of this process at some moment of the call.
 pub(super) fn is_waited_for<W: LockWord>(word: &W) -> bool {
-    NodeIndex::of(word.tail()).is_some_and(|last| last.waits_for(word.address()))
+    NodeIndex::from_tail(word.tail()).is_some_and(|last| last.waits_for(word.address()))
 }
 
 /// What the tests do to nodes.

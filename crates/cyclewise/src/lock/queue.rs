@@ -67,7 +67,7 @@ fn wait<W: LockWord, P: Park, R: Relax>(guard: &mut UnwindGuard<'_, W, P>, until
     let Some(me) = claim(word.address()) else {
         return wait_without_node::<W, P, R>(guard, until);
     };
-    if let Some(before) = NodeIndex::of(word.swap_tail(me.number())) {
+    if let Some(before) = NodeIndex::from_tail(word.swap_tail(me.number())) {
         if before == me || !before.waits_for(word.address()) {
             // Left behind by a fork: the waiter is in another process.
         } else if !before.node().link(me) {

@@ -57,7 +57,7 @@ impl Sleepers {
         self.count.fetch_add(1, Relaxed);
         // AcqRel: pairs with the Acquire in `wake`, which goes on to the node. Acquire on failure: the same here.
         while let Err(found) = self.entries[entry(key)].compare_exchange(0, registration, AcqRel, Acquire) {
-            if NodeIndex::of(found as u16).is_none_or(NodeIndex::is_ours) || !self.remove(key, found) {
+            if NodeIndex::from_tail(found as u16).is_none_or(NodeIndex::is_ours) || !self.remove(key, found) {
                 self.count.fetch_sub(1, Relaxed);
                 return None;
             }
@@ -75,7 +75,7 @@ impl Sleepers {
     pub(super) fn wake<P: Park>(&self, key: usize) {
         // Acquire: pairs with the AcqRel in `register`.
         let registration = self.entries[entry(key)].load(Acquire);
-        let Some(index) = NodeIndex::of(registration as u16) else {
+        let Some(index) = NodeIndex::from_tail(registration as u16) else {
             return;
         };
         let node = index.node();

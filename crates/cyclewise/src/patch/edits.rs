@@ -332,7 +332,7 @@ fn in_order<M: Copy, I: Iterator<Item = M>>(
 /// With [`Others::None`], the calling thread is the only one of the process that can run its code.
 unsafe fn restore_some(edits: &mut [Edit], slot: &'static Slot, others: Others) -> Result<(), Refusal> {
     // Also where nothing is restored: then no other thread looks at what the slot holds.
-    let held = TextLocks::of(core::iter::once(slot))?;
+    let held = TextLocks::take(core::iter::once(slot))?;
     kept::make_readable(held.own(), edits);
     let mut reader = TextReader::new();
     if edits

@@ -29,7 +29,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 ///
 /// let guard = Guard::new();
 /// // An error where the kernel has no such barrier.
-/// if let Ok(Some(stopped)) = Slot::of(0).unwrap().stop::<Cpu>(&guard) {
+/// if let Ok(Some(stopped)) = Slot::from_id(0).unwrap().stop::<Cpu>(&guard) {
 ///     // Until `stopped` is dropped, sequences of CPU 0 that test this guard change nothing.
 ///     assert_eq!(stopped.slot().number(), 0);
 /// }

@@ -21,7 +21,7 @@
 //! between the two pushes, or the second word may be in a portable slot. For more order, put a number in each word.
 //!
 //! Every word is in one of [`Slot::all`]. But [`pop`](Ring::pop) checks only its own CPU's slot, and
-//! [`Slot::of`] never returns a portable slot. To get all words, use
+//! [`Slot::from_id`] never returns a portable slot. To get all words, use
 //! [`pop_or_steal`](Ring::pop_or_steal), [`drain`](Ring::drain), or [`steal`](Ring::steal) of every slot of [`Slot::all`].
 //!
 //! # Signals, forks, threads
@@ -202,7 +202,7 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
         let mut left = words;
         while !left.is_empty() {
             let here = CurrentSlot::now();
-            let at = RingSlot(self.slots.of(here.slot()));
+            let at = RingSlot(self.slots.slot_ptr(here.slot()));
             let Some((tail, room)) = at.room() else { continue };
             let run = left.len().min(room).min(N - tail as usize % N);
             if run == 0 {
@@ -232,7 +232,7 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
             // SAFETY: the area is the thread's; this CPU's ring (Invariants 1, 3 and 4), and `N` was checked by `new`.
             let (word, cell) = unsafe { array::ring_pop::<Cpu, N>(area, self.slots.as_ptr().cast()) };
             if cell >= 0 {
-                return Some(W::of(word));
+                return Some(W::of_bits(word));
             }
             if cell == EMPTY {
                 return None;
@@ -245,7 +245,7 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
     #[cold]
     #[inline(never)]
     fn pop_slow(&self) -> Option<W> {
-        let mut word = [W::of(0)];
+        let mut word = [W::of_bits(0)];
         (self.pop_many(&mut word) == 1).then_some(word[0])
     }
 
@@ -255,7 +255,7 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
     pub fn pop_many(&self, words: &mut [W]) -> usize {
         loop {
             let here = CurrentSlot::now();
-            let at = RingSlot(self.slots.of(here.slot()));
+            let at = RingSlot(self.slots.slot_ptr(here.slot()));
             let (head, used) = at.used();
             let run = used.min(words.len());
             if run == 0 {
@@ -283,7 +283,7 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
     /// # Errors
     /// The kernel has no such barrier or forbids it. Then nothing is taken.
     pub fn steal(&self, slot: Slot, out: &mut Vec<W>) -> Result<usize, Refusal> {
-        let at = RingSlot(self.slots.of(slot));
+        let at = RingSlot(self.slots.slot_ptr(slot));
         if at.used().1 == 0 {
             return Ok(0);
         }
@@ -314,7 +314,7 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
 
     /// Pops a slot's oldest word.
     fn steal_one(&self, slot: Slot) -> Result<Option<W>, Refusal> {
-        let at = RingSlot(self.slots.of(slot));
+        let at = RingSlot(self.slots.slot_ptr(slot));
         if at.used().1 == 0 {
             return Ok(None);
         }
@@ -338,7 +338,7 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
     /// A slot's guard.
     #[cfg(test)]
     pub(super) fn guard_of(&self, slot: Slot) -> &Guard {
-        RingSlot(self.slots.of(slot)).guard()
+        RingSlot(self.slots.slot_ptr(slot)).guard()
     }
 
     /// Pushes to a portable slot, while another thread has stopped this CPU's ring.
@@ -346,7 +346,7 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
     #[inline(never)]
     fn push_portable(&self, words: &[W]) -> usize {
         let locked = LockedSlot::any();
-        let at = RingSlot::<N>(self.slots.of(locked.slot()));
+        let at = RingSlot::<N>(self.slots.slot_ptr(locked.slot()));
         let Some((tail, room)) = at.room() else { return 0 };
         let run = words.len().min(room);
         for (number, word) in (tail..).zip(&words[..run]) {
@@ -361,7 +361,7 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
     #[inline(never)]
     fn pop_portable(&self, words: &mut [W]) -> usize {
         let locked = LockedSlot::any();
-        let at = RingSlot::<N>(self.slots.of(locked.slot()));
+        let at = RingSlot::<N>(self.slots.slot_ptr(locked.slot()));
         let (head, used) = at.used();
         let run = used.min(words.len());
         read(&at, head, &mut words[..run]);
@@ -374,7 +374,7 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
 #[inline(always)]
 fn read<W: Sealed<Bits = u64>, const N: usize>(at: &RingSlot<N>, head: u64, words: &mut [W]) {
     for (number, word) in (head..).zip(words) {
-        *word = W::of(RingSlot::<N>::load(at.cell(number)));
+        *word = W::of_bits(RingSlot::<N>::load(at.cell(number)));
     }
 }
 
@@ -384,7 +384,7 @@ fn take_all<W: Sealed<Bits = u64>, const N: usize>(at: &RingSlot<N>, out: &mut V
     out.extend(
         (head..)
             .take(used)
-            .map(|number| W::of(RingSlot::<N>::load(at.cell(number)))),
+            .map(|number| W::of_bits(RingSlot::<N>::load(at.cell(number)))),
     );
     store(at.head(), head.wrapping_add(used as u64));
     used
@@ -393,7 +393,7 @@ fn take_all<W: Sealed<Bits = u64>, const N: usize>(at: &RingSlot<N>, out: &mut V
 /// Pops the oldest word of a slot that is locked or stopped.
 fn take_one<W: Sealed<Bits = u64>, const N: usize>(at: &RingSlot<N>) -> Option<W> {
     let (head, used) = at.used();
-    let mut word = [W::of(0)];
+    let mut word = [W::of_bits(0)];
     (used > 0).then(|| {
         read(at, head, &mut word);
         store(at.head(), head.wrapping_add(1));

@@ -52,7 +52,7 @@ impl Slot {
     }
 
     /// The copy of a CPU, or of an `mm_cid`; `None` past the last that this kernel can have.
-    pub fn of(id: u32) -> Option<Self> {
+    pub fn from_id(id: u32) -> Option<Self> {
         ((id as usize) < registration::id_bound()).then_some(Self(id))
     }
 

@@ -18,7 +18,7 @@
 //! Of the values in one slot the last one pushed comes out first. A push uses the current CPU's slot;
 //! a portable slot while a thread steals from that CPU's, or if the thread has no area. [`pop`](Stack::pop) checks only
 //! its own CPU's slot. To get all values, use [`pop_or_steal`](Stack::pop_or_steal), [`drain`](Stack::drain), or
-//! [`steal`](Stack::steal) of every slot of [`Slot::all`]; [`Slot::of`] never returns a portable slot.
+//! [`steal`](Stack::steal) of every slot of [`Slot::all`]; [`Slot::from_id`] never returns a portable slot.
 //!
 //! # Signals, forks, threads
 //! A signal handler may push and pop values that need no drop, but not steal or drain: those may wait for the thread that it interrupted. A child
@@ -385,18 +385,18 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
     }
 
     fn cell(&self, slot: Slot, n: usize) -> *mut u64 {
-        self.slots.of(slot).cast::<u64>().wrapping_add(2 + n)
+        self.slots.slot_ptr(slot).cast::<u64>().wrapping_add(2 + n)
     }
 
     fn count(&self, slot: Slot) -> usize {
         // SAFETY: a word that sequences change (Safety 1).
-        (unsafe { u64::load(self.slots.of(slot).cast()) }) as usize
+        (unsafe { u64::load(self.slots.slot_ptr(slot).cast()) }) as usize
     }
 
     /// The slot is locked or stopped, or no other thread uses the stack.
     fn set_count(&self, slot: Slot, count: usize) {
         // SAFETY: the slot's first word, which no other thread changes now, as the caller ensures (Invariant 3).
-        unsafe { u64::store(self.slots.of(slot).cast(), count as u64) };
+        unsafe { u64::store(self.slots.slot_ptr(slot).cast(), count as u64) };
     }
 
     #[cfg(test)]
@@ -405,7 +405,7 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
     }
 
     fn guard(&self, slot: Slot) -> &Guard {
-        let at = self.slots.of(slot).cast::<Guard>().wrapping_add(1);
+        let at = self.slots.slot_ptr(slot).cast::<Guard>().wrapping_add(1);
         // SAFETY: the second word of the slot, accessed only as a guard (Safety 1).
         unsafe { &*at }
     }

@@ -103,7 +103,7 @@ impl<T: Zeroed, I: Index> StaticPerCpu<T, I> {
 
     /// The copy of a slot.
     #[inline(always)]
-    pub fn of(&'static self, slot: Slot) -> *mut T {
+    pub fn slot_ptr(&'static self, slot: Slot) -> *mut T {
         copy_in(self.as_ptr(), slot)
     }
 

@@ -102,7 +102,7 @@ fn nothing(_: ()) {}
 operation! {
     /// Loads.
     #[doc(alias = "this_cpu_read")]
-    read<Word>() -> [-> W], read_slow, read, W::of, portable: |old| None => old
+    read<Word>() -> [-> W], read_slow, read, W::of_bits, portable: |old| None => old
 }
 operation! {
     /// Stores.
@@ -135,17 +135,17 @@ operation! {
 operation! {
     /// Stores, and returns the old value.
     #[doc(alias = "this_cpu_xchg")]
-    xchg<Word>(value) -> [-> W], xchg_slow, xchg, W::of, portable: |old| Some(value) => old
+    xchg<Word>(value) -> [-> W], xchg_slow, xchg, W::of_bits, portable: |old| Some(value) => old
 }
 operation! {
     /// Stores `new` if the word is `old`; returns the value found.
     #[doc(alias = "this_cpu_cmpxchg")]
-    cmpxchg<Word>(old, new) -> [-> W], cmpxchg_slow, cmpxchg, W::of,
+    cmpxchg<Word>(old, new) -> [-> W], cmpxchg_slow, cmpxchg, W::of_bits,
         portable: |found| (found == old).then_some(new) => found
 }
 operation! {
     /// Adds, wraps around, and returns the sum.
     #[doc(alias = "this_cpu_add_return")]
-    add_return<Integer>(value) -> [-> W], add_return_slow, add_return, W::of,
+    add_return<Integer>(value) -> [-> W], add_return_slow, add_return, W::of_bits,
         portable: |old| Some(old.sum(value)) => old.sum(value)
 }

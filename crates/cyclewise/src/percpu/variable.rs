@@ -84,7 +84,7 @@ impl<T: Zeroed, I: Index> PerCpu<T, I> {
 
     /// The copy of a slot, valid as long as `self`. The contract of [`this_cpu`] says when it may be read or written.
     #[inline(always)]
-    pub fn of(&self, slot: Slot) -> *mut T {
+    pub fn slot_ptr(&self, slot: Slot) -> *mut T {
         copy_in(self.at.as_ptr(), slot)
     }
 }
@@ -139,7 +139,7 @@ impl<W: Word, I: Index> PerCpu<W, I> {
     /// A slot's copy at some moment. Relaxed.
     pub fn get(&self, slot: Slot) -> W {
         // SAFETY: Safety 1: a word in every slot, changed by atomics and sequences.
-        W::of(unsafe { <W as Sealed>::Bits::load(self.of(slot).cast()) })
+        W::of_bits(unsafe { <W as Sealed>::Bits::load(self.slot_ptr(slot).cast()) })
     }
 }
 

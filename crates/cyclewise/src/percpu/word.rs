@@ -15,7 +15,7 @@ mod sealed {
         /// The integer of the same size.
         type Bits: Bits;
         fn bits(self) -> Self::Bits;
-        fn of(bits: Self::Bits) -> Self;
+        fn of_bits(bits: Self::Bits) -> Self;
     }
 }
 pub(super) use sealed::Sealed;
@@ -92,7 +92,7 @@ macro_rules! integers {
                 self as $bits
             }
             #[inline(always)]
-            fn of(bits: $bits) -> Self {
+            fn of_bits(bits: $bits) -> Self {
                 bits as $value
             }
         }
@@ -127,7 +127,7 @@ impl<T: 'static> Sealed for *mut T {
         self.expose_provenance() as Address
     }
     #[inline(always)]
-    fn of(bits: Address) -> Self {
+    fn of_bits(bits: Address) -> Self {
         core::ptr::with_exposed_provenance_mut(bits as usize)
     }
 }

@@ -34,7 +34,7 @@ macro_rules! integers {
             }
             #[inline(always)]
             unsafe fn from_bits(bits: u64) -> Self {
-                Number::of(bits)
+                Number::of_bits(bits)
             }
         }
     )* };

@@ -191,7 +191,7 @@ mod tests {
     use crate::sys::proc_task;
 
     impl StatLine {
-        fn of(tid: i32, text: &[u8]) -> Self {
+        fn made_up(tid: i32, text: &[u8]) -> Self {
             let mut line = Self {
                 tid,
                 bytes: [0; ROOM],
@@ -215,8 +215,8 @@ mod tests {
             let line = format!(
                 "7 (iou-wrk-5) S 1 1 1 0 -1 {flags} 1 0 0 0 0 0 0 0 20 0 2 0 154291 1 1 1 1 1 1 0 0 0 {blocked} 0 0\n"
             );
-            assert_eq!(StatLine::of(7, line.as_bytes()).field(START + 7), Some(0));
-            StatLine::of(7, line.as_bytes()).life(|| release)
+            assert_eq!(StatLine::made_up(7, line.as_bytes()).field(START + 7), Some(0));
+            StatLine::made_up(7, line.as_bytes()).life(|| release)
         };
         // As 6.18 has them: io_uring's, and those of vhost and KVM.
         for flags in [4_210_768, 4_210_752] {
@@ -252,7 +252,7 @@ mod tests {
             &[STAT, b"7 (iou-wrk-5) S 1 1 1 0 -1 4210768 1 0\n"],
             Owes::default(),
             |bytes| {
-                let line = StatLine::of(7, &bytes[..bytes.len().min(ROOM)]);
+                let line = StatLine::made_up(7, &bytes[..bytes.len().min(ROOM)]);
                 let (fields, life) = ([FLAGS, THREADS, START, BLOCKED].map(|n| line.field(n)), line.life(now));
                 assert!(life == Life::Runs || fields[0].is_some_and(|flags| flags & !0x40_0000 != 0));
                 Ok((fields, life))
@@ -273,7 +273,7 @@ mod tests {
     fn fields_are_read_behind_any_name() {
         for name in ["a", "", "(a) b (c)", ") X 4 4 4 4 4 4", "))))", "\n1 (x) S", "\u{fffd}"] {
             let line = |flags: &str| format!("7 ({name}) S 1 1 1 0 -1 {flags} 1 0 0 0 0 0 0 0 20 0 3 0 4711 9 9\n");
-            let read = |flags| StatLine::of(7, line(flags).as_bytes());
+            let read = |flags| StatLine::made_up(7, line(flags).as_bytes());
             assert_eq!(read("4194304").field(START), Some(4711), "{name}");
             assert_eq!(read("4194304").field(THREADS), Some(3), "{name}");
             assert_eq!(read("4194304").life(now), Life::Runs, "{name}");
@@ -291,10 +291,10 @@ mod tests {
         let flags_end = b"7 (a) Z 1 1 1 0 -1 4 ".len();
         for length in 0..whole.len() {
             let expected = if length < flags_end { Life::Runs } else { Life::Exiting };
-            assert_eq!(StatLine::of(7, &whole[..length]).life(now), expected, "{length}");
+            assert_eq!(StatLine::made_up(7, &whole[..length]).life(now), expected, "{length}");
         }
-        assert_eq!(StatLine::of(8, whole).life(now), Life::Runs);
-        assert_eq!(StatLine::of(7, b"17 (a) Z 1 1 1 0 -1 4 1 ").life(now), Life::Runs);
+        assert_eq!(StatLine::made_up(8, whole).life(now), Life::Runs);
+        assert_eq!(StatLine::made_up(7, b"17 (a) Z 1 1 1 0 -1 4 1 ").life(now), Life::Runs);
     }
 
     #[test]

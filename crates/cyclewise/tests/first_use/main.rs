@@ -394,7 +394,7 @@ extern "C" fn __lsan_unregister_root_region(at: *const u8, length: usize) {
 fn leak_sanitizer_looks_into_variables() {
     let mapped = {
         let first = PerCpu::<u64>::new();
-        let slots = Slot::all().map(|slot| first.of(slot).addr());
+        let slots = Slot::all().map(|slot| first.slot_ptr(slot).addr());
         let [from, length] = ROOTS.each_ref().map(|word| word.load(SeqCst));
         assert!(
             slots.clone().all(|at| (from..from + length).contains(&at)),

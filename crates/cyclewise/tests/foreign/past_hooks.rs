@@ -69,10 +69,10 @@ fn of_the_library(name: &CStr) -> Create {
     // SAFETY: a C string; the library is loaded.
     let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
     // SAFETY: the C library's function of that name.
-    unsafe { std::mem::transmute::<*mut c_void, Create>(of(library, c"pthread_create")) }
+    unsafe { std::mem::transmute::<*mut c_void, Create>(symbol(library, c"pthread_create")) }
 }
 
-fn of(library: *mut c_void, name: &CStr) -> *mut c_void {
+fn symbol(library: *mut c_void, name: &CStr) -> *mut c_void {
     assert!(!library.is_null());
     // SAFETY: a C string, and a loaded library.
     let found = unsafe { libc::dlsym(library, name.as_ptr()) };
@@ -197,7 +197,7 @@ fn twin_a_second_c_library_is_not_seen() {
     enable();
     // SAFETY: a C string.
     let library = unsafe { libc::dlmopen(libc::LM_ID_NEWLM, c"libc.so.6".as_ptr(), libc::RTLD_NOW) };
-    let (create, join) = (of(library, c"pthread_create"), of(library, c"pthread_join"));
+    let (create, join) = (symbol(library, c"pthread_create"), symbol(library, c"pthread_join"));
     // SAFETY: a C library's function of that name.
     let create = unsafe { std::mem::transmute::<*mut c_void, Create>(create) };
     // SAFETY: a C library's function of that name.

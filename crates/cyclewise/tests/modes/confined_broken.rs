@@ -319,7 +319,7 @@ fn a_dropped_guard_leaves_the_answer_to_check() {
 /// The process is moved to a cpuset (version 1 or 2) without the mode's CPU.
 fn a_cpuset_that_takes_the_cpu_away_is_seen() {
     let Some((cpu, other)) = two_cpus() else { return };
-    let Some(cpuset) = Cpuset::of(other) else { return };
+    let Some(cpuset) = Cpuset::alone(other) else { return };
     let guard = enter(cpu);
     if cpuset.take_in() {
         assert_eq!(allowed_cpus(), [other]);
@@ -340,7 +340,7 @@ fn left_as_broken_elsewhere(guard: Guard) {
 struct Cpuset(std::path::PathBuf);
 
 impl Cpuset {
-    fn of(cpu: usize) -> Option<Self> {
+    fn alone(cpu: usize) -> Option<Self> {
         let root = std::path::Path::new("/sys/fs/cgroup/cpuset");
         let this = Self(root.join(format!("cyclewise-{}", std::process::id())));
         let made = std::fs::create_dir(&this.0)

@@ -107,7 +107,7 @@ fn portable_slots_do_all() {
     nodes.sort_unstable();
     assert_eq!(nodes, (0..64).collect::<Vec<_>>());
     let all = HITS.sum();
-    let of_cpus = (0..).map_while(Slot::of).map(|slot| HITS.get(slot)).sum::<u64>();
+    let of_cpus = (0..).map_while(Slot::from_id).map(|slot| HITS.get(slot)).sum::<u64>();
     assert_eq!((of_cpus, all > 0), (0, true), "a CPU's slot was used");
     assert!(users.kill().unwrap() && users.is_zero());
 }
@@ -201,7 +201,7 @@ fn a_process_that_another_library_registered_first_uses_portable_slots() {
     nothing_is_lost();
     std::thread::spawn(is_foreign).join().unwrap();
     assert_ne!(theirs.0[1].load(Relaxed), u32::MAX, "their area has a CPU");
-    let of_cpus = (0..).map_while(Slot::of).map(|slot| HITS.get(slot)).sum::<u64>();
+    let of_cpus = (0..).map_while(Slot::from_id).map(|slot| HITS.get(slot)).sum::<u64>();
     assert_eq!((of_cpus, HITS.sum()), (0, 80_000), "a CPU's slot was used");
 }
 
@@ -315,7 +315,7 @@ fn where_nobody_can_be_stopped_any_more_nobody_is_stolen_from() {
     let (list, ring, stack) = (FreeList::new(), Ring::<u64, 8>::new(), Stack::<u64, 8>::new());
     let (guard, users, spare) = (Guard::new(), Ref::new(release), Ref::new(release));
     let stop = || {
-        Slot::of(0).map(|slot| {
+        Slot::from_id(0).map(|slot| {
             slot.stop::<Cpu>(&guard)
                 .map(|stopped| stopped.as_ref().map(Stopped::slot))
         })
@@ -343,7 +343,7 @@ fn where_nobody_can_be_stopped_any_more_nobody_is_stolen_from() {
     }
     assert_eq!(
         (before, stop()),
-        ((Ok(1), Ok(1), Ok(1), Ok(true)), Some(Ok(Slot::of(0))))
+        ((Ok(1), Ok(1), Ok(1), Ok(true)), Some(Ok(Slot::from_id(0))))
     );
     fill();
     crate::common::filter::refuse(libc::SYS_membarrier, &[], part.parse().unwrap());

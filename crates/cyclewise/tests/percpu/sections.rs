@@ -38,7 +38,7 @@ probes! {
     probe_section_and_or(v: PerCpu<u16>) { v.and(7); v.or(8); 0 }
     probe_section_set(v: PerCpu<[u64; 8]>) {
         let here = CurrentSlot::now();
-        let at = v.of(here.slot()).cast::<u64>();
+        let at = v.slot_ptr(here.slot()).cast::<u64>();
         let from = [1, 2];
         // SAFETY: this slot's words, which only sequences change.
         let one = unsafe { here.load_cbne_store_release(&NEVER, at, 0, 1) };

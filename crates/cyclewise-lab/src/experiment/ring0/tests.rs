@@ -63,7 +63,7 @@ fn rows_are_sampled_concluded_and_labelled() {
     let Ok(mut kvm) = Kvm::new(Duration::from_secs(2)) else {
         return println!("skipped: no guest of /dev/kvm");
     };
-    let features = Features::of(&mut kvm).unwrap();
+    let features = Features::ask(&mut kvm).unwrap();
     for (family, definition) in Family::ALL.into_iter().zip(ALL) {
         let mut setup = Setup {
             shape: Shape::Guest(Guest {

@@ -112,7 +112,7 @@ pub(super) fn setup(family: Family, options: &Options) -> Result<Setup> {
             provenance.kind
         )));
     }
-    let features = Features::of(&mut kvm).map_err(guest::error)?;
+    let features = Features::ask(&mut kvm).map_err(guest::error)?;
     let guest = checks::run(&mut kvm, &features, &provenance, family)?;
     let mut setup = Setup {
         notes: notes(family),

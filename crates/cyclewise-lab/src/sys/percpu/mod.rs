@@ -43,7 +43,7 @@ impl<I: Index> PerCpuWords<I> {
     /// Adds one to a slot's copy, by a locked addition.
     #[inline(always)]
     pub(crate) fn add_atomic(self, slot: Slot, n: usize) {
-        let word = self.0.of(slot).cast::<u64>().wrapping_add(n % WORDS);
+        let word = self.0.slot_ptr(slot).cast::<u64>().wrapping_add(n % WORDS);
         // SAFETY: Invariants 1 and 2.
         unsafe { AtomicU64::from_ptr(word) }.fetch_add(1, Relaxed);
     }

@@ -47,7 +47,7 @@ impl UnixAnchor {
     #[expect(clippy::new_without_default, reason = "it is a reading of clocks")]
     #[must_use]
     pub fn new() -> Self {
-        Self::of(|| {
+        Self::narrowest(|| {
             let before_ns = known_monotonic_ns()?;
             let realtime_ns = known_realtime_ns()?;
             Some(Self::between(before_ns, realtime_ns, known_monotonic_ns()?))
@@ -55,7 +55,7 @@ impl UnixAnchor {
     }
 
     /// The narrowest of some readings that are not refused.
-    fn of(reading: impl Fn() -> Option<Self>) -> Self {
+    fn narrowest(reading: impl Fn() -> Option<Self>) -> Self {
         let narrowest = (0..TRIES)
             .filter_map(|_| reading())
             .min_by_key(|anchor| anchor.error_ns);

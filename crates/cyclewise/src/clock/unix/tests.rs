@@ -100,14 +100,14 @@ fn a_reading_that_is_interrupted_has_a_larger_error() {
 /// As a sandbox would have it that refuses the clock, always or at first.
 #[test]
 fn a_clock_that_is_refused_has_no_known_error() {
-    let refused = UnixAnchor::of(|| None);
+    let refused = UnixAnchor::narrowest(|| None);
     assert_eq!(refused.error(), Duration::MAX);
     let at = Instant::<super::super::LoadOrdered>::from_ns(7);
     assert_eq!(at.as_unix_nanos(&refused), 7, "since the machine's start");
     let known = UnixAnchor::between(100, 1_000_120, 140);
     assert!(!known.is_stepped(&refused) && !refused.is_stepped(&known) && !refused.is_stepped(&refused));
     let calls = core::cell::Cell::new(0);
-    let late = UnixAnchor::of(|| {
+    let late = UnixAnchor::narrowest(|| {
         calls.set(calls.get() + 1);
         (calls.get() == TRIES).then_some(known)
     });

@@ -218,7 +218,7 @@ fn a_childs_claim_does_not_make_its_parents_tail_a_waiter() {
     assert!(is_waited_for(&WORD));
     waiter.node().free();
     let child = || {
-        let left = NodeIndex::of(WORD.tail()).expect("the parent's");
+        let left = NodeIndex::from_tail(WORD.tail()).expect("the parent's");
         // Another test's thread may have had it at the fork, and has it for good then.
         let Some(claimed) = left.claim_again(WORD.address()) else {
             return;

@@ -86,7 +86,7 @@ impl<const WRONG: u8> LockWord for Twin<WRONG> {
 
     fn swap_tail(&self, node: u16) -> u16 {
         let found = self.0.swap_tail(node);
-        match NodeIndex::of(found) {
+        match NodeIndex::from_tail(found) {
             // A tail that a fork left behind looks like one of this process.
             Some(last) if WRONG == ANY_GENERATION => last.of_this_process().number(),
             _ => found,

@@ -74,7 +74,7 @@ fn register_here(unit: *const Unit) -> Result<bool, Refusal> {
     }
     remember(unit);
     let walked = adopt_all(forget, unit)?;
-    if registry::of(unit).is_none() {
+    if registry::slot_of(unit).is_none() {
         let unlisted = Err(Refusal::BadUnit { at: unit.addr() });
         return if walked { unlisted } else { Ok(false) };
     }
@@ -86,7 +86,7 @@ fn register_here(unit: *const Unit) -> Result<bool, Refusal> {
         return Ok(false);
     };
     let _ = elide_newcomers(guard.data(), &mut room);
-    Ok(registry::of(unit).is_some_and(Slot::is_elided))
+    Ok(registry::slot_of(unit).is_some_and(Slot::is_elided))
 }
 
 /// What an adopted unit's destructor calls: when it returns, nothing of the unit is read or written any more.
@@ -94,7 +94,7 @@ unsafe extern "C" fn forget(unit: *const Unit) {
     // The calling thread holds the lock only where a signal handler that interrupted a change of the text ends the process.
     if let Ok(mut guard) = mode_lock::lock() {
         // Under the lock: another destructor of the unit may have freed it.
-        let Some(slot) = registry::of(unit) else {
+        let Some(slot) = registry::slot_of(unit) else {
             return;
         };
         let others = match mode_lock::mode() {

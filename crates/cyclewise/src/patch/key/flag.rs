@@ -10,7 +10,7 @@ pub(super) struct Sites;
 
 impl Sites {
     /// Nothing to list.
-    pub(super) fn of(_: &'static StaticKey) -> Result<Self, Refusal> {
+    pub(super) fn list(_: &'static StaticKey) -> Result<Self, Refusal> {
         Ok(Self)
     }
 

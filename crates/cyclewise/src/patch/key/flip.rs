@@ -27,7 +27,7 @@ impl Sites {
     ///
     /// # Errors
     /// [`Refusal::NoMemory`], [`Refusal::SharedSite`].
-    pub(super) fn of(key: &'static StaticKey) -> Result<Self, Refusal> {
+    pub(super) fn list(key: &'static StaticKey) -> Result<Self, Refusal> {
         if let Some(unit) = unit::own() {
             // Before the lock: this waits for the dynamic linker.
             unit::examine(unit);

@@ -161,7 +161,7 @@ impl StaticKey {
         if (self.table)() != arch::key::table() {
             return Err(Refusal::OtherUnit);
         }
-        let sites = Sites::of(self)?;
+        let sites = Sites::list(self)?;
         let held = text_lock::lock()?;
         let checked = sites.read_back(self.__flag() != self.default);
         drop(held);
@@ -182,7 +182,7 @@ impl StaticKey {
         }
         // Allocated before the lock is taken and freed after it is released: the allocator may test keys, and a thread
         // inside it may wait for this lock.
-        let mut sites = Sites::of(self)?;
+        let mut sites = Sites::list(self)?;
         let held = text_lock::lock()?;
         // Relaxed, here and below: the lock orders them.
         let (switched, users) = to(self.switched.load(Relaxed), self.users.load(Relaxed))?;

@@ -100,7 +100,7 @@ unsafe fn change(
     unit::examine(unit);
     // Before the locks, and freed after them: see `StaticKey`.
     // SAFETY: the descriptor is the link unit's (Invariant 1).
-    let mut sites = unsafe { Sites::of(unit, (&raw const *key).cast()) }?;
+    let mut sites = unsafe { Sites::list(unit, (&raw const *key).cast()) }?;
     // SAFETY: null or the words of the link unit's lock (Invariant 1).
     let words = unsafe { unit.text_lock().as_ref() }.ok_or_else(|| unit.bad())?;
     let held = text_lock::lock_with(words)?;

@@ -15,7 +15,7 @@ pub(super) struct Sites(crate::patch::key::flip::Sites);
 impl Sites {
     /// # Safety
     /// The descriptor is a link unit's that is loaded.
-    pub(super) unsafe fn of(unit: &Unit, key: *const ()) -> Result<Self, Refusal> {
+    pub(super) unsafe fn list(unit: &Unit, key: *const ()) -> Result<Self, Refusal> {
         let [start, stop] = unit.keys();
         // SAFETY: the caller vouches for the descriptor, and so for the bounds in it.
         let table = unsafe { crate::arch::key::Table::between(start, stop) }.ok_or_else(|| unit.bad())?;

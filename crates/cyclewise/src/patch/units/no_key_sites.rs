@@ -13,7 +13,7 @@ use crate::patch::unit::Unit;
 pub(super) struct Sites;
 
 impl Sites {
-    pub(super) unsafe fn of(_: &Unit, _: *const ()) -> Result<Self, Refusal> {
+    pub(super) unsafe fn list(_: &Unit, _: *const ()) -> Result<Self, Refusal> {
         Ok(Self)
     }
 

@@ -67,7 +67,7 @@ mod forks {
     /// A counter whose window was moved, but the difference was not added to the shared sum yet.
     static COUNTER: LazyLock<Counter> = LazyLock::new(|| {
         let counter = Counter::new(0);
-        let total = copy_in(counter.words().cast::<u64>(), Slot::of(0).unwrap());
+        let total = copy_in(counter.words().cast::<u64>(), Slot::from_id(0).unwrap());
         // SAFETY: no other thread can reach the counter yet.
         unsafe { u64::store(total, SUM as u64) };
         let window = Window(0).for_total(SUM as u64, counter.batch() - 1);

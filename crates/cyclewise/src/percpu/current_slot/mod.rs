@@ -39,7 +39,7 @@ use core::sync::atomic::Ordering;
 /// let total = PerCpu::<u64>::new();
 /// loop {
 ///     let here = CurrentSlot::now();
-///     let word = total.of(here.slot());
+///     let word = total.slot_ptr(here.slot());
 ///     // SAFETY: this slot's copy, which is never changed from outside.
 ///     if unsafe { here.load_cbne_store(&NEVER, word, 0, 7) } == Outcome::Done {
 ///         break;
@@ -70,18 +70,18 @@ impl<I: Index> CurrentSlot<I> {
     #[allow(unreachable_code, reason = "some builds have no areas")]
     pub fn by_index() -> Self {
         match registration::libc_area::<I>() {
-            Some(area) => Self::of(Some(RseqArea::of_libc::<I>(area))),
+            Some(area) => Self::in_area(Some(RseqArea::of_libc::<I>(area))),
             None => Self::slow(),
         }
     }
 
     #[cold]
     fn slow() -> Self {
-        Self::of(registration::thread_area::<I>())
+        Self::in_area(registration::thread_area::<I>())
     }
 
     #[inline(always)]
-    fn of(own: Option<RseqArea>) -> Self {
+    fn in_area(own: Option<RseqArea>) -> Self {
         Self {
             slot: own.map_or_else(slots::likely_free, |own| Slot(own.id())),
             own,

@@ -66,7 +66,7 @@ impl<T> FreeList<T> {
     /// # Safety
     /// The slot is locked or stopped.
     pub(super) unsafe fn take_all(&self, slot: Slot) -> u64 {
-        let head = self.heads.of(slot).cast::<u64>();
+        let head = self.heads.slot_ptr(slot).cast::<u64>();
         // SAFETY: no other thread changes the word, as the caller vouches (Invariant 3 of the list).
         let first = unsafe { u64::load(head) };
         // SAFETY: the same word, and the slot is still locked or stopped.

@@ -203,7 +203,7 @@ impl<T> FreeList<T> {
     /// Pushes to a portable slot.
     unsafe fn put_portable(&self, first: u64, last: NonNull<RawNode<T>>) {
         let locked = LockedSlot::any();
-        let head = self.heads.of(locked.slot()).cast::<u64>();
+        let head = self.heads.slot_ptr(locked.slot()).cast::<u64>();
         // SAFETY: no other thread changes the word while the slot is locked (Invariant 3).
         let found = unsafe { u64::load(head) };
         // SAFETY: the last of the nodes that the caller holds and gives up.
@@ -215,7 +215,7 @@ impl<T> FreeList<T> {
     /// Pops from a portable slot.
     fn pop_portable(&self) -> Option<Node<'_, T>> {
         let locked = LockedSlot::any();
-        let head = self.heads.of(locked.slot()).cast::<u64>();
+        let head = self.heads.slot_ptr(locked.slot()).cast::<u64>();
         // SAFETY: no other thread changes the word while the slot is locked (Invariant 3).
         let found = unsafe { u64::load(head) };
         let first = RawNode::<T>::at(found)?;
@@ -230,7 +230,7 @@ impl<T> FreeList<T> {
     /// A slot's guard.
     #[inline(always)]
     fn guard(&self, slot: Slot) -> &Guard {
-        let at = self.heads.of(slot).cast::<Guard>().wrapping_add(1);
+        let at = self.heads.slot_ptr(slot).cast::<Guard>().wrapping_add(1);
         // SAFETY: the second word of the slot, accessed only as a guard (Safety 1).
         unsafe { &*at }
     }

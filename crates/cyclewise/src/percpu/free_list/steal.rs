@@ -20,7 +20,7 @@ impl<T> FreeList<T> {
     /// # Errors
     /// The kernel has no such barrier or forbids it. Then nothing is taken.
     pub fn steal(&self, slot: Slot) -> Result<Chain<'_, T>, Refusal> {
-        let head = self.heads.of(slot).cast::<u64>();
+        let head = self.heads.slot_ptr(slot).cast::<u64>();
         // SAFETY: a word that sequences change (Safety 1 of the list).
         if unsafe { u64::load(head) } == 0 {
             // SAFETY: no nodes.

@@ -101,7 +101,7 @@ impl Pinned {
     #[inline(always)]
     pub fn read<W: Word>(&self, of: &PerCpu<W, Cpu>) -> W {
         // SAFETY: the base leads to this CPU's copy (Invariant 1), a valid word while the variable is borrowed.
-        W::of(unsafe { <W as Sealed>::Bits::gs_read(self.base, of.as_ptr().cast()) })
+        W::of_bits(unsafe { <W as Sealed>::Bits::gs_read(self.base, of.as_ptr().cast()) })
     }
 
     /// Stores.
@@ -153,13 +153,13 @@ impl Pinned {
     #[inline(always)]
     pub fn cmpxchg<W: Word>(&self, of: &PerCpu<W, Cpu>, old: W, new: W) -> W {
         // SAFETY: the base leads to this CPU's copy (Invariant 1), a valid word while the variable is borrowed.
-        W::of(unsafe { <W as Sealed>::Bits::gs_cmpxchg(self.base, of.as_ptr().cast(), old.bits(), new.bits()) })
+        W::of_bits(unsafe { <W as Sealed>::Bits::gs_cmpxchg(self.base, of.as_ptr().cast(), old.bits(), new.bits()) })
     }
 
     /// Adds, wraps around, and returns the sum.
     #[inline(always)]
     pub fn add_return<W: Integer>(&self, of: &PerCpu<W, Cpu>, value: W) -> W {
         // SAFETY: the base leads to this CPU's copy (Invariant 1), a valid word while the variable is borrowed.
-        W::of(unsafe { <W as Sealed>::Bits::gs_add_return(self.base, of.as_ptr().cast(), value.bits()) })
+        W::of_bits(unsafe { <W as Sealed>::Bits::gs_add_return(self.base, of.as_ptr().cast(), value.bits()) })
     }
 }

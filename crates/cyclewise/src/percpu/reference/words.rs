@@ -50,7 +50,7 @@ impl Parts for RefWords {
 
     fn take_slots(&self) -> i64 {
         let take = |slot| {
-            let at = self.slots.of(slot);
+            let at = self.slots.slot_ptr(slot);
             // SAFETY: no other thread accesses the slots' words now (Safety 1).
             let found = unsafe { u64::load(at) };
             if found != 0 {
@@ -106,7 +106,7 @@ impl RefWords {
         loop {
             let here = CurrentSlot::now();
             // SAFETY: this slot's word, changed by other threads only while the guard is shut (Safety 1).
-            match unsafe { here.load_add_store(&self.guard, self.slots.of(here.slot()), amount as u64) } {
+            match unsafe { here.load_add_store(&self.guard, self.slots.slot_ptr(here.slot()), amount as u64) } {
                 Outcome::Done => return true,
                 Outcome::Stopped => return false,
                 Outcome::Ne | Outcome::Moved => {}

@@ -29,7 +29,7 @@ fn the_largest_variable_fits_and_is_whole() {
     let last = v.as_ptr().cast::<u64>().wrapping_add(8191);
     // SAFETY: the last word of the variable.
     unsafe { crate::percpu::this_cpu::add::<crate::percpu::Cpu, u64>(last, 5) };
-    let place = |slot| v.of(slot).cast::<u64>().wrapping_add(8191);
+    let place = |slot| v.slot_ptr(slot).cast::<u64>().wrapping_add(8191);
     // SAFETY: the copy of a slot; no other code uses the variable.
     assert_eq!(Slot::all().map(|s| unsafe { place(s).read() }).sum::<u64>(), 5);
 }
@@ -42,7 +42,7 @@ fn alignment_is_kept() {
     // SAFETY: bytes.
     unsafe impl Zeroed for Line {}
     let (_odd, line) = (PerCpu::<u8>::new(), PerCpu::<Line>::new());
-    assert!(Slot::all().all(|slot| line.of(slot).addr() % 128 == 0));
+    assert!(Slot::all().all(|slot| line.slot_ptr(slot).addr() % 128 == 0));
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn a_failed_take_of_the_allocator_releases_nothing() {
 #[test]
 fn slots_share_no_page() {
     let v = PerCpu::<u64>::new();
-    let mut places: Vec<_> = Slot::all().map(|slot| v.of(slot).addr()).collect();
+    let mut places: Vec<_> = Slot::all().map(|slot| v.slot_ptr(slot).addr()).collect();
     places.sort_unstable();
     assert!(places.windows(2).all(|w| w[1] - w[0] >= 65536));
 }
@@ -87,7 +87,7 @@ fn slots_share_no_page() {
 #[test]
 #[cfg(not(loom))]
 fn every_possible_cpu_has_a_slot() {
-    let slots = (0..).map_while(Slot::of).count();
+    let slots = (0..).map_while(Slot::from_id).count();
     let report = crate::percpu::backend();
     if report.reason == crate::percpu::Reason::Build {
         assert_eq!(slots, 0);

@@ -85,7 +85,7 @@ fn no_object_is_held_twice() {
                     let way = (seed + round).wrapping_mul(0x9e37_79b9) >> 7;
                     let mut held: Vec<_> = match way % 64 {
                         0 => list.pop_all().collect(),
-                        1 => Slot::of((way / 64 % 4) as u32)
+                        1 => Slot::from_id((way / 64 % 4) as u32)
                             .into_iter()
                             .flat_map(|s| list.steal(s).unwrap())
                             .collect(),

@@ -81,7 +81,7 @@ fn neighbours_of_a_narrow_word_are_left_alone() {
     let mut sum = [0u8; 8];
     for slot in Slot::all() {
         // SAFETY: the copy of a slot; no other code uses the variable.
-        let copy = unsafe { v.of(slot).read() };
+        let copy = unsafe { v.slot_ptr(slot).read() };
         for (s, c) in sum.iter_mut().zip(copy) {
             *s = s.wrapping_add(c);
         }

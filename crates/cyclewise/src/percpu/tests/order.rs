@@ -17,7 +17,7 @@ fn is_in_order(streams: &Streams) -> bool {
 }
 
 fn streams() -> Streams {
-    std::vec![Vec::new(); (0..).map_while(Slot::of).count() + 32]
+    std::vec![Vec::new(); (0..).map_while(Slot::from_id).count() + 32]
 }
 
 fn all(streams: &Streams) -> Vec<u64> {
@@ -56,7 +56,7 @@ fn one_producer_and_one_thief_keep_each_slots_order() {
     assert!(all(&streams).into_iter().eq(0..WORDS));
     let portable: usize = streams
         .iter()
-        .skip((0..).map_while(Slot::of).count())
+        .skip((0..).map_while(Slot::from_id).count())
         .map(Vec::len)
         .sum();
     std::println!("{portable} of {WORDS} in portable slots");
@@ -107,7 +107,7 @@ fn everywhere<'g>(guard: impl Fn(Slot) -> &'g Guard) -> Option<Vec<Stopped<'g>>>
         return None;
     }
     let stop = |slot: Slot| slot.stop::<Cpu>(guard(slot)).unwrap().expect("not stopped yet");
-    Some((0..).map_while(Slot::of).map(stop).collect())
+    Some((0..).map_while(Slot::from_id).map(stop).collect())
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn words_pushed_during_a_steal_are_found_by_pop_or_steal() {
     // A pop on this CPU finds none, nor does a thief that steals only from CPUs' slots.
     let mut out = Vec::new();
     assert_eq!(ring.pop(), None);
-    for slot in (0..).map_while(Slot::of) {
+    for slot in (0..).map_while(Slot::from_id) {
         assert_eq!(ring.steal(slot, &mut out), Ok(0));
     }
     // They are in portable slots: perhaps in several, since other threads may hold some.

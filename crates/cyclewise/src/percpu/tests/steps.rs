@@ -69,5 +69,5 @@ pub(super) fn all_that_threads_push_is_taken_once(
 
 /// The slot that a `turn` steals from.
 pub(super) fn victim(turn: u64) -> Slot {
-    Slot::of((turn >> 32 & 3) as u32).unwrap_or(CurrentSlot::now().slot())
+    Slot::from_id((turn >> 32 & 3) as u32).unwrap_or(CurrentSlot::now().slot())
 }

@@ -46,7 +46,7 @@ struct Block {
 impl Block {
     /// # Panics
     /// If the whole exceeds `isize::MAX` bytes.
-    fn of(value: Layout) -> Self {
+    fn around(value: Layout) -> Self {
         match Layout::new::<Counts>().extend(value) {
             // The value's offset is a multiple of its alignment, and the counts' size of theirs, so both are aligned.
             Ok((layout, value)) => Self { layout, value },
@@ -65,7 +65,7 @@ pub(super) fn too_large() -> ! {
 /// # Panics
 /// If the whole exceeds `isize::MAX` bytes. Out of memory, [`handle_alloc_error`] is called.
 pub(super) fn allocate(value: Layout, strong: usize) -> NonNull<u8> {
-    let block = Block::of(value);
+    let block = Block::around(value);
     // SAFETY: the layout holds two counts, so its size is not zero.
     let start = unsafe { alloc(block.layout) };
     let Some(start) = NonNull::new(start) else {
@@ -79,7 +79,7 @@ pub(super) fn allocate(value: Layout, strong: usize) -> NonNull<u8> {
         strong: Count::new(strong),
         weak: WeakCount::new(SOLE),
     };
-    // SAFETY: in the allocation, aligned (see `Block::of`), and not shared yet.
+    // SAFETY: in the allocation, aligned (see `Block::around`), and not shared yet.
     unsafe { counts.write(initial) };
     value
 }
@@ -106,7 +106,7 @@ pub(super) const STRONG: isize = offset_of!(Counts, strong) as isize - size_of::
 /// `value` is by Invariant 1, with the metadata it was allocated with, and the caller has the last pointer to it.
 pub(super) unsafe fn free<T: ?Sized>(value: NonNull<T>) {
     // SAFETY: the memory is valid and unreachable for others; only the size and alignment are used.
-    let block = Block::of(Layout::for_value(unsafe { value.as_ref() }));
+    let block = Block::around(Layout::for_value(unsafe { value.as_ref() }));
     // SAFETY: the counts end where the value starts (Invariant 1).
     let counts = unsafe { value.cast::<Counts>().sub(1) };
     // SAFETY: initialized, and not used again. This does nothing unless the atomics are loom's.

@@ -41,7 +41,7 @@ unsafe impl Sync for ArcK {}
 
 impl ArcK {
     #[inline(always)]
-    fn of<T>(arc: Arc<T>) -> Self {
+    fn erase<T>(arc: Arc<T>) -> Self {
         let value = ManuallyDrop::new(arc).value.cast();
         Self { value }
     }
@@ -75,12 +75,12 @@ impl ArcK {
 unsafe impl SharedPointerKind for ArcK {
     #[inline(always)]
     fn new<T>(value: T) -> Self {
-        Self::of(Arc::new(value))
+        Self::erase(Arc::new(value))
     }
 
     #[inline(always)]
     fn from_box<T>(value: Box<T>) -> Self {
-        Self::of(Arc::<T>::from(value))
+        Self::erase(Arc::<T>::from(value))
     }
 
     #[inline(always)]
@@ -97,7 +97,7 @@ unsafe impl SharedPointerKind for ArcK {
     #[inline(always)]
     unsafe fn try_unwrap<T>(self) -> Result<T, Self> {
         // SAFETY: Safety 2, of this function's caller.
-        Arc::try_unwrap(unsafe { self.into_arc() }).map_err(Self::of)
+        Arc::try_unwrap(unsafe { self.into_arc() }).map_err(Self::erase)
     }
 
     #[inline(always)]
@@ -121,7 +121,7 @@ unsafe impl SharedPointerKind for ArcK {
     #[inline(always)]
     unsafe fn clone<T>(&self) -> Self {
         // SAFETY: Safety 2, of this function's caller.
-        Self::of(Arc::clone(unsafe { self.arc::<T>() }))
+        Self::erase(Arc::clone(unsafe { self.arc::<T>() }))
     }
 
     #[inline(always)]

@@ -91,7 +91,7 @@ impl Bag for Nodes {
                 self.list.pop().into_iter().for_each(|node| chain.add(node));
             }
             _ => {
-                let slot = Slot::of((chance / 4 % self.cpus as u64) as u32);
+                let slot = Slot::from_id((chance / 4 % self.cpus as u64) as u32);
                 let stolen = slot.and_then(|slot| self.list.steal(slot).ok());
                 stolen.into_iter().flatten().for_each(each);
             }
@@ -137,7 +137,7 @@ impl Bag for Words {
             let mut words = [0; 7];
             let got = self.ring.pop_many(&mut words);
             words.into_iter().take(got).for_each(each);
-        } else if let Some(slot) = Slot::of((chance / 2 % self.cpus as u64) as u32) {
+        } else if let Some(slot) = Slot::from_id((chance / 2 % self.cpus as u64) as u32) {
             let mut words = Vec::new();
             let _ = self.ring.steal(slot, &mut words);
             words.into_iter().for_each(each);
@@ -182,7 +182,7 @@ impl Bag for Tops {
         let mut words = Vec::with_capacity(OBJECTS);
         if chance.is_multiple_of(2) {
             self.stack.pop_many(&mut words, 7);
-        } else if let Some(slot) = Slot::of((chance / 2 % self.cpus as u64) as u32) {
+        } else if let Some(slot) = Slot::from_id((chance / 2 % self.cpus as u64) as u32) {
             let _ = self.stack.steal(slot, &mut words);
         }
         words.into_iter().for_each(each);

@@ -198,7 +198,7 @@ pub(in crate::patch) fn adopt_all(forget: Forget, wanted: *const Unit) -> Result
 fn is_patched(unit: *mut Unit) -> bool {
     // SAFETY: `each_unit` has checked where it lies (Invariant 1).
     let start = unsafe { &*unit }.lock[0].load(Acquire);
-    start.cast_const() == arch::records().as_ptr().cast() || registry::of(unit).is_some()
+    start.cast_const() == arch::records().as_ptr().cast() || registry::slot_of(unit).is_some()
 }
 
 /// Adopts a unit, unless it is not live or adopted already.

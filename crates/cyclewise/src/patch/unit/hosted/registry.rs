@@ -237,7 +237,7 @@ pub(in crate::patch) fn ready() -> impl Iterator<Item = &'static Slot> {
 }
 
 /// The slot of a unit, claimed or ready.
-pub(in crate::patch) fn of(unit: *const Unit) -> Option<&'static Slot> {
+pub(in crate::patch) fn slot_of(unit: *const Unit) -> Option<&'static Slot> {
     let is_its = |slot: &&Slot| slot.state.load(Acquire) != FREE && slot.unit.load(Relaxed).cast_const() == unit;
     SLOTS.iter().find(is_its)
 }
@@ -292,14 +292,14 @@ impl TextLocks {
     /// # Errors
     /// As [`text_lock::lock`].
     pub(in crate::patch) fn all() -> Result<Self, Refusal> {
-        Self::of(ready().filter(|slot| slot.listed.load(Relaxed)))
+        Self::take(ready().filter(|slot| slot.listed.load(Relaxed)))
     }
 
     /// Takes those of some units.
     ///
     /// # Errors
     /// As [`text_lock::lock`].
-    pub(in crate::patch) fn of(mut slots: impl Iterator<Item = &'static Slot>) -> Result<Self, Refusal> {
+    pub(in crate::patch) fn take(mut slots: impl Iterator<Item = &'static Slot>) -> Result<Self, Refusal> {
         let locks = Self {
             own: text_lock::lock()?,
             _units: Units,

@@ -8,7 +8,7 @@ use std::string::ToString;
 use std::thread;
 use std::vec::Vec;
 
-fn of(values: impl IntoIterator<Item = f64>) -> Snapshot {
+fn recorded(values: impl IntoIterator<Item = f64>) -> Snapshot {
     let histogram = Histogram::new();
     values.into_iter().for_each(|value| histogram.record(value));
     histogram.snapshot()
@@ -32,7 +32,7 @@ proptest! {
     fn quantiles_are_around_those_of_the_sorted_values(mut values in prop::collection::vec(-3.0f64..1e21, 1..200), q in 0.0f64..=1.0) {
         // Most inside of the cells, over many octaves.
         values.iter_mut().for_each(|value| if *value > 1e20 { *value = (*value / 1e21 - 0.1).abs().powi(9) });
-        let taken = of(values.iter().copied());
+        let taken = recorded(values.iter().copied());
         values.sort_by(f64::total_cmp);
         let place = q * values.len() as f64;
         let rank = (place.ceil() as usize).max(1);
@@ -47,7 +47,7 @@ proptest! {
     /// The sum of what is inside of the cells is within its bounds.
     #[test]
     fn sums_are_within_their_bounds(values in prop::collection::vec(1e-9f64..1e19, 1..200)) {
-        let (taken, sum) = (of(values.iter().copied()), values.iter().sum::<f64>());
+        let (taken, sum) = (recorded(values.iter().copied()), values.iter().sum::<f64>());
         let range = taken.sum();
         prop_assert!(range.lower <= sum && sum <= range.upper * (1.0 + 1e-12), "{range:?} {sum}");
         prop_assert!((range.middle() / sum - 1.0).abs() <= 1.0 / 64.0 + 1e-12);
@@ -59,13 +59,13 @@ proptest! {
         let value = value >> shift;
         let histogram = Histogram::new();
         histogram.record_u64(value);
-        prop_assert_eq!(histogram.snapshot(), of([value as f64]));
+        prop_assert_eq!(histogram.snapshot(), recorded([value as f64]));
     }
 }
 
 #[test]
 fn what_is_outside_of_the_cells_is_counted() {
-    let taken = of([0.0, -7.0, 1e-12, f64::NAN, f64::INFINITY, 1e20, 3.0]);
+    let taken = recorded([0.0, -7.0, 1e-12, f64::NAN, f64::INFINITY, 1e20, 3.0]);
     assert_eq!((taken.count(), taken.below(), taken.above()), (7, 3, 3));
     let quantiles = [0.0, 0.5, 1.0, f64::NAN].map(|q| taken.quantile(q).unwrap().middle());
     assert_eq!(quantiles, [2f64.powi(-32), 2.96875, 2f64.powi(64), 2f64.powi(-32)]);
@@ -85,7 +85,7 @@ fn snapshots_merge_and_differ() {
     histogram.record(1.5);
     histogram.record(0.0);
     let since = histogram.snapshot().since(&before);
-    assert_eq!(since, of([0.0, 1.5]));
+    assert_eq!(since, recorded([0.0, 1.5]));
     let mut both = before;
     both.merge(&since);
     assert_eq!(both, histogram.snapshot());
@@ -94,13 +94,13 @@ fn snapshots_merge_and_differ() {
 /// Snapshots that are merged again and again. From 2^53 on a count is no number of double precision.
 #[test]
 fn counts_that_are_too_many_stay_the_most_there_can_be() {
-    let mut taken = of([0.0, 1.5, 1.75, 1e20]);
+    let mut taken = recorded([0.0, 1.5, 1.75, 1e20]);
     let few = taken.clone();
     for doublings in 1..=62 {
         taken.merge(&taken.clone());
         assert_eq!(taken.quantile(0.5).unwrap().upper, 1.5, "{doublings}");
         let mut more = taken.clone();
-        more.merge(&of([1e20; 3]));
+        more.merge(&recorded([1e20; 3]));
         assert_eq!(more.quantile(1.0).unwrap().upper, f64::INFINITY, "{doublings}");
     }
     (0..9).for_each(|_| taken.merge(&taken.clone()));
@@ -113,7 +113,7 @@ fn counts_that_are_too_many_stay_the_most_there_can_be() {
 #[test]
 fn exponential_buckets_have_the_indices_of_opentelemetry() {
     // 1 is in the bucket that ends there; 2^(1/8) is 1.09.
-    let taken = of([1.0, 1.01, 1.04, 1.8, 2.0, 1024.0]);
+    let taken = recorded([1.0, 1.01, 1.04, 1.8, 2.0, 1024.0]);
     assert_eq!(taken.exponential(0), [(-1, 1), (0, 4), (9, 1)]);
     assert_eq!(taken.exponential(3), [(-1, 1), (0, 2), (6, 1), (7, 1), (79, 1)]);
     assert_eq!(taken.exponential(3), taken.exponential(20));
@@ -121,7 +121,7 @@ fn exponential_buckets_have_the_indices_of_opentelemetry() {
 
 #[test]
 fn the_text_is_that_of_a_histogram() {
-    let taken = of([0.0, 0.5, 0.75, 1.0, 3.0, f64::INFINITY]);
+    let taken = recorded([0.0, 0.5, 0.75, 1.0, 3.0, f64::INFINITY]);
     let labels = [("path", "a\"b\\c\nd"), ("code", "200")];
     let text = taken.open_metrics("wait_seconds", &labels, -1..=1).to_string();
     let expected = "# TYPE wait_seconds histogram\n\

@@ -40,12 +40,12 @@ impl Copy {
 
     fn words(&self) -> [u64; WORDS] {
         // SAFETY: the test's own words and area.
-        unsafe { self.all.of(Slot::of(self.number).unwrap()).read() }
+        unsafe { self.all.slot_ptr(Slot::from_id(self.number).unwrap()).read() }
     }
 
     fn set(&self, words: [u64; WORDS]) {
         // SAFETY: the test's own words and area.
-        unsafe { self.all.of(Slot::of(self.number).unwrap()).write(words) }
+        unsafe { self.all.slot_ptr(Slot::from_id(self.number).unwrap()).write(words) }
     }
 
     /// Sets or clears the guard, the second word.
@@ -60,7 +60,7 @@ impl Copy {
         let others = Slot::all().filter(|slot| slot.number() != self.number);
         // SAFETY: the test's own words and area.
         others
-            .map(|slot| unsafe { self.all.of(slot).read() })
+            .map(|slot| unsafe { self.all.slot_ptr(slot).read() })
             .all(|copy| copy == [0; WORDS])
     }
 }

@@ -30,7 +30,7 @@ pub(super) const CID: u32 = 2;
 
 fn narrow<W: Bits + Zeroed + core::fmt::Debug, I: Id>(number: u32, of: impl Fn(u64) -> W) {
     let (area, v) = (area(CPU, CID), PerCpu::<W>::new());
-    let (at, copy) = (v.as_ptr(), v.of(Slot::of(number).unwrap()));
+    let (at, copy) = (v.as_ptr(), v.slot_ptr(Slot::from_id(number).unwrap()));
     // SAFETY: the test's own words and area.
     assert_eq!(unsafe { area.id::<I>() }, number);
     // SAFETY: the test's own words and area.
@@ -63,7 +63,7 @@ fn narrow<W: Bits + Zeroed + core::fmt::Debug, I: Id>(number: u32, of: impl Fn(u
     unsafe { W::write::<I, true>(area, at, of(2)) };
     for slot in Slot::all().filter(|slot| slot.number() != number) {
         // SAFETY: the test's own words and area.
-        assert_eq!(unsafe { W::load(v.of(slot)) }, of(0), "{slot:?}");
+        assert_eq!(unsafe { W::load(v.slot_ptr(slot)) }, of(0), "{slot:?}");
     }
     assert_eq!(now(), of(2));
 }

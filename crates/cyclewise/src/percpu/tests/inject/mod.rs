@@ -171,7 +171,7 @@ type Node = u64;
 fn push(node: *mut Node) {
     loop {
         let here = CurrentSlot::now();
-        let head = HEADS.of(here.slot());
+        let head = HEADS.slot_ptr(here.slot());
         let first = HEADS.get(here.slot());
         // SAFETY: the caller's until it is pushed.
         unsafe { node.write_volatile(first) };
@@ -186,7 +186,7 @@ fn pop() -> Option<*mut Node> {
     let mut popped = 0;
     loop {
         let here = CurrentSlot::now();
-        let head = HEADS.of(here.slot());
+        let head = HEADS.slot_ptr(here.slot());
         // SAFETY: this slot's list, whose nodes are never freed.
         match unsafe { here.load_cbeq_store_add_load_store(&NEVER, head, 0, 0, &raw mut popped) } {
             Outcome::Done => return Some(core::ptr::with_exposed_provenance_mut(popped as usize)),
@@ -240,19 +240,19 @@ fn lists_neither_lose_nor_duplicate_a_node_at_any_step() {
 fn sequences<I: Index>() {
     static WORDS: crate::percpu::StaticPerCpu<[u64; 8]> = crate::percpu::StaticPerCpu::new();
     static TABLE: crate::percpu::StaticPerCpu<[u64; 8], Cid> = crate::percpu::StaticPerCpu::new();
-    fn of<I: Index>(here: &CurrentSlot<I>) -> *mut u64 {
+    fn word_of<I: Index>(here: &CurrentSlot<I>) -> *mut u64 {
         let by_cpu = core::any::TypeId::of::<I>() == core::any::TypeId::of::<Cpu>();
         if by_cpu {
-            WORDS.of(here.slot()).cast()
+            WORDS.slot_ptr(here.slot()).cast()
         } else {
-            TABLE.of(here.slot()).cast()
+            TABLE.slot_ptr(here.slot()).cast()
         }
     }
     fn add<I: Index>(amount: u64) {
         loop {
             let here = CurrentSlot::<I>::by_index();
             // SAFETY: this slot's word.
-            if unsafe { here.load_add_store(&NEVER, of(&here), amount) } == Outcome::Done {
+            if unsafe { here.load_add_store(&NEVER, word_of(&here), amount) } == Outcome::Done {
                 return;
             }
         }
@@ -261,9 +261,9 @@ fn sequences<I: Index>() {
         let copies = Slot::all().map(|slot| {
             let by_cpu = core::any::TypeId::of::<I>() == core::any::TypeId::of::<Cpu>();
             if by_cpu {
-                WORDS.of(slot).cast::<u64>()
+                WORDS.slot_ptr(slot).cast::<u64>()
             } else {
-                TABLE.of(slot).cast()
+                TABLE.slot_ptr(slot).cast()
             }
         });
         // SAFETY: a word of each slot; no other thread uses it.
@@ -283,7 +283,7 @@ fn sequences<I: Index>() {
         for kind in 0..4 {
             loop {
                 let here = CurrentSlot::<I>::by_index();
-                let v = of(&here);
+                let v = word_of(&here);
                 // SAFETY: this slot's word, loaded as the sequences store it.
                 let found = unsafe { AtomicU64::from_ptr(v) }.load(Relaxed);
                 let (second, buffer) = (v.wrapping_add(1), v.wrapping_add(2));
@@ -340,7 +340,7 @@ fn a_sequence_on_another_cpu_returns_moved() {
         let here = CurrentSlot::now();
         cyclewise_point.store(3, Relaxed);
         // SAFETY: the word of the slot that `here` names.
-        outcomes.push(unsafe { here.load_add_store(&NEVER, v.of(here.slot()), 1) });
+        outcomes.push(unsafe { here.load_add_store(&NEVER, v.slot_ptr(here.slot()), 1) });
         cyclewise_point.store(0, Relaxed);
     }
     assert!(outcomes.contains(&Outcome::Moved), "{outcomes:?}");
@@ -354,14 +354,14 @@ fn a_guard_stops_the_slots_own_threads() {
     let (v, guard) = (PerCpu::<u64>::new(), PerCpu::<Guard>::new());
     for slot in Slot::all() {
         // SAFETY: the guard lives as long as the variable.
-        let word = unsafe { &*guard.of(slot) };
+        let word = unsafe { &*guard.slot_ptr(slot) };
         let stopped = slot.stop::<Cpu>(word).unwrap().expect("not stopped yet");
         assert!(slot.stop::<Cpu>(word).unwrap().is_none());
         let here = CurrentSlot::now();
         // SAFETY: the guard lives as long as the variable.
-        let mine = unsafe { &*guard.of(here.slot()) };
+        let mine = unsafe { &*guard.slot_ptr(here.slot()) };
         // SAFETY: this slot's word.
-        let outcome = unsafe { here.load_add_store(mine, v.of(here.slot()), 1) };
+        let outcome = unsafe { here.load_add_store(mine, v.slot_ptr(here.slot()), 1) };
         assert_eq!(
             outcome == Outcome::Stopped,
             here.slot() == slot && outcome != Outcome::Moved
