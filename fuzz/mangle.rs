@@ -54,7 +54,7 @@ impl Default for Owes {
 const FEW: u64 = 1500;
 
 /// How long they are tried then, on a machine that is slow.
-const SHORT: Duration = Duration::from_millis(1000);
+const SHORT: Duration = Duration::from_millis(300);
 
 /// Tries `read` on mangled copies of `good`.
 pub(crate) fn hold<T: PartialEq + Send + 'static>(

@@ -6,7 +6,7 @@
 //!
 //!     cargo run --release -p cyclewise-bench --example exam                    # 20 repetitions: about six hours
 //!     cargo run --release -p cyclewise-bench --example exam -- --repetitions 1 --bodies '250 ns' --load quiet
-//!     cargo run --release -p cyclewise-bench --example exam -- --quick         # one body, twice, by cyclewise alone
+//!     cargo run --release -p cyclewise-bench --example exam -- --quick         # one body, once, by cyclewise alone
 
 mod bodies;
 mod tools;
@@ -103,7 +103,7 @@ impl Options {
         while let Some(word) = words.next() {
             if word == "--quick" {
                 options = Self {
-                    repetitions: 2,
+                    repetitions: 1,
                     bodies: vec![BODIES[2]],
                     tools: vec![Tool::Cyclewise],
                     loads: vec![QUIET],

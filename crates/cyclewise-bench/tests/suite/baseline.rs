@@ -4,7 +4,7 @@ use super::{Ran, command};
 
 /// Measures a group in one process, and keeps what there is below `home`. `None`, with the reason printed, where this machine leaves too few samples.
 fn run(home: &tempfile::TempDir, arguments: &[&str]) -> Option<Ran> {
-    let line = [&["--bench", "--time", "0.5", "--runs", "1", "sum"], arguments].concat();
+    let line = [&["--bench", "--time", "0.2", "--runs", "1", "sum"], arguments].concat();
     let mut command = command("good", &line);
     let ran = Ran::of(command.env("CYCLEWISE_BENCH_HOME", home.path()).output().unwrap());
     if ran.stderr.contains("samples were usable") {

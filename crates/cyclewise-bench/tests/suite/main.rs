@@ -81,7 +81,7 @@ fn run(program: &str, arguments: &[&str]) -> Ran {
 }
 
 /// Seconds for a group: more where the machine leaves too few samples.
-const TIMES: [&str; 3] = ["0.2", "1", "5"];
+const TIMES: [&str; 3] = ["0.1", "1", "5"];
 
 /// Measures for a moment, and returns the record beside what the program did; `None`, with the reason printed, where other work
 /// on this machine leaves too few samples however often it is tried.
