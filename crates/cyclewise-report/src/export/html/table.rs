@@ -104,7 +104,19 @@ pub fn verdict(v: Verdict) -> Cell {
     }
 }
 
+/// A longer text of several parts shows the first one only, until it is unfolded: else the other cells of its row are mostly empty.
+const FOLDED: usize = 160;
+
 impl Cell {
+    /// A text of many parts, folded behind the first one.
+    pub fn folded(&self) -> Option<(Vec<Piece<'_>>, Vec<Piece<'_>>)> {
+        let (first, more) = self
+            .text
+            .split_once("; ")
+            .filter(|_| self.text.chars().count() > FOLDED)?;
+        Some((pieces(first), pieces(more)))
+    }
+
     /// The class of a sentence, or of several, whose column has to be wide.
     pub fn length(&self) -> &'static str {
         match self.text.chars().count().max(self.detail.chars().count()) {
@@ -141,6 +153,17 @@ impl Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_parts_are_folded_behind_the_first() {
+        let parts = |n| words(vec!["a test: a figure"; n].join("; "));
+        assert!(parts(4).folded().is_none() && words("x".repeat(500)).folded().is_none());
+        let cell = parts(40);
+        let (first, more) = cell.folded().unwrap();
+        let text = |pieces: Vec<Piece<'_>>| pieces.iter().map(|piece| piece.text).collect::<String>();
+        assert_eq!(text(first), "a test: a figure");
+        assert_eq!(text(more).matches("a test").count(), 39);
+    }
 
     #[test]
     fn the_longer_a_text_the_wider_its_column() {

@@ -78,6 +78,13 @@ impl Frame {
             Shape::Wide => (960.0, 62.0, 330.0, (9, 6)),
             Shape::Narrow => (340.0, 46.0, 240.0, (4, 5)),
         };
+        let y = axis(y_lo, y_hi, y_lo > 0.0 && y_hi / y_lo > LOG_FROM);
+        let (values, decimals) = y.ticks(ticks.1);
+        let letters = values
+            .iter()
+            .map(|value| y.tick_label(*value, decimals).chars().count());
+        // Labels end left of the axis, and begin on the page.
+        let left = f64::max(left, letters.max().unwrap_or(0) as f64 * SMALL_LETTER + 8.0);
         let longest = figure.lines.iter().map(|l| l.label.chars().count()).max().unwrap_or(0) as f64;
         let column = (longest * SMALL_LETTER + 44.0).min(width);
         Frame {
@@ -87,7 +94,7 @@ impl Frame {
             top: 24.0,
             bottom: height,
             x: axis(x_lo, x_hi, doubled),
-            y: axis(y_lo, y_hi, y_lo > 0.0 && y_hi / y_lo > LOG_FROM),
+            y,
             ticks,
             legend_columns: ((width / column) as usize).max(1),
         }
@@ -318,6 +325,17 @@ mod tests {
         let x = |n| frame.at((n, 1.0)).0;
         assert!((x(2.0) - x(1.0) - (x(32.0) - x(16.0))).abs() < 1e-6);
         assert!(frame.x.log && !frame.y.log);
+    }
+
+    #[test]
+    fn labels_of_a_narrow_plot_begin_on_the_page() {
+        let figure = curves(vec![line("a", &[(1.0, 10.0), (112.0, 6e6)], &[])]);
+        let frame = Frame::new(&figure, Shape::Narrow, (1.0, 112.0), (10.0, 6e6));
+        let longest = "1 000 000".len() as f64 * SMALL_LETTER;
+        assert!(frame.left - 6.0 >= longest, "{}", frame.left);
+        // Short ones leave the plot as wide as before.
+        let figure = curves(vec![line("a", &[(1.0, 0.0), (112.0, 1.0)], &[])]);
+        assert!(Frame::new(&figure, Shape::Narrow, (1.0, 112.0), (0.0, 1.0)).left < 50.0);
     }
 
     #[test]
