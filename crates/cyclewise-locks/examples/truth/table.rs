@@ -55,182 +55,54 @@ pub(super) struct Program {
 /// Where copies find their libraries. Both sides have all of them, so that nothing but prefixes differs.
 const LIBRARIES: &str = "LD_LIBRARY_PATH={side}";
 
+/// Files of `programs/`: their names and what is in them.
+macro_rules! files {
+    ($($name:literal),*) => { &[$(($name, include_str!(concat!("programs/", $name)))),*] };
+}
+
+const fn program(
+    name: &'static str,
+    source: Source,
+    twin: Twin,
+    environment: &'static [&'static str],
+    command: &'static str,
+    files: &'static [(&'static str, &'static str)],
+) -> Program {
+    Program {
+        name,
+        source,
+        twin,
+        environment,
+        command,
+        files,
+    }
+}
+
 /// Every program.
+#[rustfmt::skip]
 pub(super) const PROGRAMS: &[Program] = &[
-    Program {
-        name: "interpreter",
-        source: Source::Example {
-            package: "cyclewise",
-            name: "interpreter",
-        },
-        twin: Twin::Mode,
-        environment: &[],
-        command: "./locked/interpreter --{side} 100",
-        files: &[],
-    },
-    Program {
-        name: "rpds-ours",
-        source: Source::Example {
-            package: "cyclewise-integrations",
-            name: "maps",
-        },
-        twin: Twin::Mode,
-        environment: &[],
-        command: "./locked/maps {side} 3",
-        files: &[],
-    },
-    Program {
-        name: "rpds-std",
-        source: Source::Example {
-            package: "cyclewise-integrations",
-            name: "maps",
-        },
-        twin: Twin::Copies,
-        environment: &[LIBRARIES],
-        command: "./{side}/maps std 3",
-        files: &[],
-    },
-    Program {
-        name: "shared-ptr",
-        source: Source::Cpp("tree.cpp"),
-        twin: Twin::Copies,
-        environment: &[LIBRARIES],
-        command: "./{side}/tree 350000",
-        files: &[("tree.cpp", include_str!("programs/tree.cpp"))],
-    },
-    Program {
-        name: "redis",
-        source: Source::Installed("redis-server"),
-        twin: Twin::Copies,
-        // The script gives the server its libraries, and the client those of the machine.
-        environment: &[],
-        command: "sh redis.sh ./{side}/redis-server {side} 80000 {port}",
-        files: &[("redis.sh", include_str!("programs/redis.sh"))],
-    },
-    Program {
-        name: "go-channels",
-        source: Source::Go("channels.go"),
-        twin: Twin::Copies,
-        environment: &[],
-        command: "./{side}/channels 1500000",
-        files: &[("channels.go", include_str!("programs/channels.go"))],
-    },
-    Program {
-        name: "node",
-        source: Source::Installed("node"),
-        twin: Twin::Copies,
-        environment: &[LIBRARIES],
-        command: "./{side}/node work.js 10",
-        files: &[("work.js", include_str!("programs/work.js"))],
-    },
-    Program {
-        name: "sqlite",
-        source: Source::Installed("sqlite3"),
-        twin: Twin::Copies,
-        environment: &[LIBRARIES],
-        command: "./{side}/sqlite3 -init /dev/null -batch :memory: '.read work.sql'",
-        files: &[("work.sql", include_str!("programs/work.sql"))],
-    },
-    Program {
-        name: "python",
-        source: Source::Installed("python3"),
-        twin: Twin::Copies,
-        // A copy does not find its modules by where it is. Without a seed the order of hashes is of each process's own.
-        environment: &[LIBRARIES, "PYTHONHOME={home}", "PYTHONHASHSEED=0"],
-        command: "./{side}/python3 work.py 6",
-        files: &[("work.py", include_str!("programs/work.py"))],
-    },
-    Program {
-        name: "gstreamer",
-        source: Source::Installed("gst-launch-1.0"),
-        twin: Twin::Copies,
-        environment: &[],
-        command: "sh gst.sh ./{side}/gst-launch-1.0 {side} 100000",
-        files: &[("gst.sh", include_str!("programs/gst.sh"))],
-    },
-    Program {
-        name: "gofmt",
-        source: Source::Installed("gofmt"),
-        twin: Twin::Copies,
-        environment: &[],
-        command: "sh gofmt.sh ./{side}/gofmt 1500",
-        files: &[
-            ("gofmt.sh", include_str!("programs/gofmt.sh")),
-            ("channels.go", include_str!("programs/channels.go")),
-        ],
-    },
-    Program {
-        name: "ripgrep",
-        source: Source::Installed("rg"),
-        twin: Twin::Copies,
-        environment: &[],
-        command: "sh rg.sh ./{side}/rg {side}",
-        files: &[("rg.sh", include_str!("programs/rg.sh"))],
-    },
-    Program {
-        name: "rsvg",
-        source: Source::Installed("rsvg-convert"),
-        twin: Twin::Copies,
-        environment: &[],
-        command: "sh rsvg.sh ./{side}/rsvg-convert {side}",
-        files: &[("rsvg.sh", include_str!("programs/rsvg.sh"))],
-    },
-    Program {
-        name: "json-glib",
-        source: Source::Installed("json-glib-format"),
-        twin: Twin::Copies,
-        environment: &[],
-        command: "sh json.sh ./{side}/json-glib-format {side} 25",
-        files: &[("json.sh", include_str!("programs/json.sh"))],
-    },
-    Program {
-        name: "guile",
-        source: Source::Installed("guile"),
-        twin: Twin::Copies,
-        environment: &[LIBRARIES],
-        command: "./{side}/guile --no-auto-compile work.scm 60",
-        files: &[("work.scm", include_str!("programs/work.scm"))],
-    },
-    Program {
-        name: "ruby",
-        source: Source::Installed("ruby"),
-        twin: Twin::Copies,
-        environment: &[LIBRARIES],
-        command: "./{side}/ruby work.rb 8",
-        files: &[("work.rb", include_str!("programs/work.rb"))],
-    },
-    Program {
-        name: "php",
-        source: Source::Installed("php"),
-        twin: Twin::Copies,
-        environment: &[LIBRARIES],
-        command: "./{side}/php -n work.php 10",
-        files: &[("work.php", include_str!("programs/work.php"))],
-    },
-    Program {
-        name: "imagemagick",
-        source: Source::Installed("convert-im6.q16"),
-        twin: Twin::Copies,
-        environment: &[LIBRARIES],
-        command: "./{side}/convert-im6.q16 -seed 1 -size 300x300 plasma:red-blue -blur 3x2 -rotate 12 -format %# info:",
-        files: &[],
-    },
-    Program {
-        name: "poppler",
-        source: Source::Installed("pdftotext"),
-        twin: Twin::Copies,
-        environment: &[],
-        command: "sh pdf.sh ./{side}/pdftotext {side} 6",
-        files: &[("pdf.sh", include_str!("programs/pdf.sh"))],
-    },
-    Program {
-        name: "ffmpeg",
-        source: Source::Installed("ffmpeg"),
-        twin: Twin::Copies,
-        environment: &[LIBRARIES],
-        command: "./{side}/ffmpeg -v error -f lavfi -i testsrc2=size=320x240:duration=8 -bitexact -threads 2 -c:v mpeg4 -f md5 -",
-        files: &[],
-    },
+    program("interpreter", Source::Example { package: "cyclewise", name: "interpreter" }, Twin::Mode, &[], "./locked/interpreter --{side} 100", files![]),
+    program("rpds-ours", Source::Example { package: "cyclewise-integrations", name: "maps" }, Twin::Mode, &[], "./locked/maps {side} 3", files![]),
+    program("rpds-std", Source::Example { package: "cyclewise-integrations", name: "maps" }, Twin::Copies, &[LIBRARIES], "./{side}/maps std 3", files![]),
+    program("shared-ptr", Source::Cpp("tree.cpp"), Twin::Copies, &[LIBRARIES], "./{side}/tree 350000", files!["tree.cpp"]),
+    // The script gives the server its libraries, and the client those of the machine.
+    program("redis", Source::Installed("redis-server"), Twin::Copies, &[], "sh redis.sh ./{side}/redis-server {side} 80000 {port}", files!["redis.sh"]),
+    program("go-channels", Source::Go("channels.go"), Twin::Copies, &[], "./{side}/channels 1500000", files!["channels.go"]),
+    program("node", Source::Installed("node"), Twin::Copies, &[LIBRARIES], "./{side}/node work.js 10", files!["work.js"]),
+    program("sqlite", Source::Installed("sqlite3"), Twin::Copies, &[LIBRARIES], "./{side}/sqlite3 -init /dev/null -batch :memory: '.read work.sql'", files!["work.sql"]),
+    // A copy does not find its modules by where it is. Without a seed the order of hashes is of each process's own.
+    program("python", Source::Installed("python3"), Twin::Copies, &[LIBRARIES, "PYTHONHOME={home}", "PYTHONHASHSEED=0"], "./{side}/python3 work.py 6", files!["work.py"]),
+    program("gstreamer", Source::Installed("gst-launch-1.0"), Twin::Copies, &[], "sh gst.sh ./{side}/gst-launch-1.0 {side} 100000", files!["gst.sh"]),
+    program("gofmt", Source::Installed("gofmt"), Twin::Copies, &[], "sh gofmt.sh ./{side}/gofmt 1500", files!["gofmt.sh", "channels.go"]),
+    program("ripgrep", Source::Installed("rg"), Twin::Copies, &[], "sh rg.sh ./{side}/rg {side}", files!["rg.sh"]),
+    program("rsvg", Source::Installed("rsvg-convert"), Twin::Copies, &[], "sh rsvg.sh ./{side}/rsvg-convert {side}", files!["rsvg.sh"]),
+    program("json-glib", Source::Installed("json-glib-format"), Twin::Copies, &[], "sh json.sh ./{side}/json-glib-format {side} 25", files!["json.sh"]),
+    program("guile", Source::Installed("guile"), Twin::Copies, &[LIBRARIES], "./{side}/guile --no-auto-compile work.scm 60", files!["work.scm"]),
+    program("ruby", Source::Installed("ruby"), Twin::Copies, &[LIBRARIES], "./{side}/ruby work.rb 8", files!["work.rb"]),
+    program("php", Source::Installed("php"), Twin::Copies, &[LIBRARIES], "./{side}/php -n work.php 10", files!["work.php"]),
+    program("imagemagick", Source::Installed("convert-im6.q16"), Twin::Copies, &[LIBRARIES], "./{side}/convert-im6.q16 -seed 1 -size 300x300 plasma:red-blue -blur 3x2 -rotate 12 -format %# info:", files![]),
+    program("poppler", Source::Installed("pdftotext"), Twin::Copies, &[], "sh pdf.sh ./{side}/pdftotext {side} 6", files!["pdf.sh"]),
+    program("ffmpeg", Source::Installed("ffmpeg"), Twin::Copies, &[LIBRARIES], "./{side}/ffmpeg -v error -f lavfi -i testsrc2=size=320x240:duration=8 -bitexact -threads 2 -c:v mpeg4 -f md5 -", files![]),
 ];
 
 #[cfg(test)]
