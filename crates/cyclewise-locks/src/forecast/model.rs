@@ -92,8 +92,8 @@ impl Model<'_> {
         });
         let (inside, all) = KNOWN.left_out;
         lines.push(format!(
-            "the model errs by {} % of the price back to back downwards and {} % upwards, from {all} programs whose truth was measured{} \
-             and from loops; forecast by the others, {inside} of them lay in their intervals",
+            "the model errs by {} % of the price back to back downwards and {} % upwards, from loops and {all} programs whose truth was \
+             measured{}; forecast by the others, {inside} of them lay in their intervals",
             answer::digits(100.0 * self.error[0]),
             answer::digits(100.0 * self.error[1]),
             KNOWN.cpus,

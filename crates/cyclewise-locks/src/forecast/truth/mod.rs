@@ -252,7 +252,7 @@ pub(super) static KNOWN: LazyLock<Known> = LazyLock::new(|| {
     let truths = truths();
     let mut cpus: Vec<&str> = truths.iter().map(|truth| truth.cpu.as_str()).collect();
     cpus.dedup();
-    let cpus = format!(" on {}", cpus.join(", "));
+    let cpus = format!(" on {}", cpus.join(" and "));
     let beside: Vec<Beside> = truths.iter().map(Truth::beside).collect();
     Known {
         error: error(&beside),
