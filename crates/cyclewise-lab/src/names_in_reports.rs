@@ -1,24 +1,60 @@
 //! The names by which reports know variants are names that experiments have: a misspelt one would be a gap on every machine.
 
-use crate::experiment::{ALL, Options};
+use crate::experiment::{ALL, Definition, Options};
 use crate::record::{self, Record};
 use cyclewise_report::fleet::HEADLINES;
 use cyclewise_report::{answer, limits};
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::LazyLock;
 
 /// The newest record of a whole run, and those of younger rows: together they have every experiment but those of ring 0, which no CPU has run yet.
-pub(crate) fn newest_records() -> [Record; 4] {
-    [
-        "23-epyc-turin-kvm",
-        "23-epyc-turin-kvm-percpu",
-        "28-epyc-turin-kvm-percpu-shared",
-        "28-epyc-turin-kvm-read-sides",
-    ]
-    .map(|name| {
-        let path = format!("{}/../../records/2026-11-{name}.json.gz", env!("CARGO_MANIFEST_DIR"));
-        record::load(Path::new(&path)).unwrap()
-    })
+pub(crate) fn newest_records() -> &'static [Record] {
+    static RECORDS: LazyLock<[Record; 4]> = LazyLock::new(|| {
+        [
+            "23-epyc-turin-kvm",
+            "23-epyc-turin-kvm-percpu",
+            "28-epyc-turin-kvm-percpu-shared",
+            "28-epyc-turin-kvm-read-sides",
+        ]
+        .map(|name| {
+            let path = format!("{}/../../records/2026-11-{name}.json.gz", env!("CARGO_MANIFEST_DIR"));
+            record::load(Path::new(&path)).unwrap()
+        })
+    });
+    &*RECORDS
+}
+
+/// What an experiment names on this machine.
+pub(crate) struct Names {
+    pub(crate) definition: &'static Definition,
+    pub(crate) rows: Vec<String>,
+    pub(crate) missing: Vec<String>,
+    pub(crate) kinds: Vec<&'static str>,
+    pub(crate) notes: Vec<String>,
+    /// Whether it compares rows, or has no two.
+    pub(crate) compares: bool,
+}
+
+/// Those of each experiment that this machine has, each set up once for all tests: that takes seconds.
+pub(crate) fn names() -> &'static [Names] {
+    static NAMES: LazyLock<Vec<Names>> = LazyLock::new(|| {
+        let set_up = |definition: &'static Definition| {
+            let setup = (definition.setup)(&Options::default()).ok()?;
+            let is_matrix = matches!(setup.shape, crate::runner::Shape::Matrix(_));
+            Some(Names {
+                definition,
+                rows: setup.samplers.iter().map(|s| s.name().to_owned()).collect(),
+                missing: setup.missing.into_iter().map(|m| m.name).collect(),
+                kinds: setup.kinds.iter().map(|(name, _)| *name).collect(),
+                notes: setup.notes,
+                // A machine of one CPU has one row of open-read-close.
+                compares: setup.samplers.len() == 1 || is_matrix || !setup.compare.is_empty(),
+            })
+        };
+        ALL.iter().copied().filter_map(set_up).collect()
+    });
+    &NAMES
 }
 
 #[test]
@@ -100,18 +136,10 @@ fn every_row_is_one_of_its_experiment() {
     let wanted: Vec<limits::Row> = rows.copied().collect();
     let experiments: BTreeSet<&str> = wanted.iter().map(|r| r.experiment).collect();
     for name in experiments {
-        let definition = ALL.iter().find(|d| d.name == name).unwrap_or_else(|| panic!("{name}"));
-        let setup = match (definition.setup)(&Options::default()) {
-            Ok(setup) => setup,
-            Err(e) => panic!("{name}: {e}"),
-        };
+        let found = names().iter().find(|found| found.definition.name == name);
+        let found = found.unwrap_or_else(|| panic!("{name} cannot be set up"));
         // Rows that this machine lacks are named among the missing.
-        let known: BTreeSet<String> = setup
-            .samplers
-            .iter()
-            .map(|s| s.name().to_owned())
-            .chain(setup.missing.iter().map(|m| m.name.clone()))
-            .collect();
+        let known: BTreeSet<String> = found.rows.iter().chain(&found.missing).cloned().collect();
         for row in wanted.iter().filter(|r| r.experiment == name) {
             assert!(!is_unknown(*row, &known), "{row:?}");
             // The twin: misspelt it is in no experiment.

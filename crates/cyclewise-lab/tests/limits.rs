@@ -54,7 +54,7 @@ fn a_thread_that_cannot_be_made_is_one_line() {
 #[test]
 fn experiments_that_need_a_thread_say_so() {
     for name in ["percpu-lists", "spinlock", "patch", "clock"] {
-        let output = without_threads(&["run", name, "--quick", "--time", "0.5", "--json", "-"]);
+        let output = without_threads(&["run", name, "--quick", "--time", "0.2", "--runs", "1", "--json", "-"]);
         let said = text(&output.stderr);
         assert!(!said.contains("panicked"), "{name}: {said}");
         // On one CPU some have no row that needs one, and some machines offer less.
@@ -202,7 +202,7 @@ fn a_process_that_may_use_one_cpu_uses_no_other() {
     // A thread of its own: the other tests keep their CPUs. What it starts inherits its mask.
     let run = move || {
         cyclewise_lab::sys::affinity::confine(&[first]).unwrap();
-        cyclewise(&["run", "clock", "--quick", "--time", "1", "--json", "-"])
+        cyclewise(&["run", "clock", "--quick", "--time", "0.5", "--runs", "1", "--json", "-"])
     };
     let output = std::thread::spawn(run).join().unwrap();
     let said = text(&output.stderr);

@@ -60,7 +60,7 @@ fn run(folder: &Folder, args: &[&str]) -> (Record, String) {
 fn an_anonymous_record_does_not_name_its_machine() {
     let folder = Folder::new();
     let key = folder.with("key", KEY);
-    let (named, text) = run(&folder, &[]);
+    let (named, text) = run(&folder, &["--runs", "1"]);
     let identity = &named.machine.identity;
     assert_eq!(identity.node.as_deref(), Some("slurm-node-9"));
     assert_eq!(

@@ -9,7 +9,7 @@ use std::process::Stdio;
 fn measured(folder: &Folder, name: &str) -> Option<String> {
     let path = folder.name(name);
     // In this process: another one would run the tests of this program.
-    let arguments = ["--bench", "--runs", "1", "--time", "1", "--json", &path].map(std::ffi::OsString::from);
+    let arguments = ["--bench", "--runs", "1", "--time", "0.5", "--json", &path].map(std::ffi::OsString::from);
     let status = cyclewise_bench::suite::run(arguments, |s| {
         let data = vec![1u64; 64];
         s.group("own sum")

@@ -34,9 +34,16 @@ fn run_null_syscall() -> Command {
     command(&words("run null-syscall --quick --time 0.3"))
 }
 
+/// In one process: each has to start and to find out what the machine is.
+fn run_one_process() -> Command {
+    let mut command = run_null_syscall();
+    command.args(["--runs", "1"]);
+    command
+}
+
 #[test]
 fn with_json_on_stdout_the_record_is_alone_there_and_whole() {
-    let Some(output) = measurement(run_null_syscall().args(["--json", "-"])) else {
+    let Some(output) = measurement(run_one_process().args(["--json", "-"])) else {
         return;
     };
     let record: Record = record::from_str("stdout", &stdout(&output)).unwrap();
@@ -70,7 +77,7 @@ fn with_json_on_stdout_the_record_is_alone_there_and_whole() {
 fn the_documents_go_where_they_are_told() {
     let folder = Folder::new();
     let names = ["r.json", "r.csv", "b.json", "r.html"].map(|n| folder.name(n));
-    let mut command = run_null_syscall();
+    let mut command = run_one_process();
     command.args(["--seed", "7", "--json", &names[0], "--csv", &names[1]]);
     command.args(["--bmf", &names[2], "--html", &names[3]]);
     let Some(output) = measurement(&mut command) else {
@@ -110,7 +117,7 @@ fn without_named_outputs_run_writes_new_files_and_changes_none() {
 fn two_runs_write_new_files(folder: &Folder) -> bool {
     let mut written = Vec::new();
     for runs in 1..=2 {
-        let output = run_null_syscall().current_dir(folder.path("")).output().unwrap();
+        let output = run_one_process().current_dir(folder.path("")).output().unwrap();
         if too_busy(&output) {
             return false;
         }
@@ -143,7 +150,10 @@ fn a_run_says_what_it_measured_and_what_it_did_not() {
     let run = |names: &[&str]| {
         let mut taskset = Command::new("taskset");
         taskset.args(["-c", &one_cpu(), env!("CARGO_BIN_EXE_cyclewise")]);
-        taskset.args(words("run --quick --json -")).args(names).output()
+        taskset
+            .args(words("run --quick --time 1 --runs 1 --json -"))
+            .args(names)
+            .output()
     };
     let Ok(output) = run(&["core-to-core"]) else {
         return println!("skipped: there is no taskset");

@@ -63,7 +63,7 @@ fn verify_refs_keeps_its_promises_everywhere() {
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn verify_patch_keeps_its_promises() {
-    let (checks, output) = verified("patch", "2", 5);
+    let (checks, output) = verified("patch", "1", 5);
     let (twins, promises): (Vec<_>, Vec<_>) = checks.iter().partition(|c| c["name"] == "the-race-bites");
     assert_eq!(twins.len(), 1);
     assert!(promises.iter().all(|c| c["holds"] == true), "{checks:#?}");
@@ -83,7 +83,7 @@ fn verify_patch_says_that_its_threads_were_let_out() {
     }
     for _ in 0..TRIES {
         let mut running = std::process::Command::new(env!("CARGO_BIN_EXE_cyclewise"))
-            .args(["verify", "patch", "--seconds", "4", "--json", "-"])
+            .args(["verify", "patch", "--seconds", "2", "--json", "-"])
             .stdout(std::process::Stdio::piped())
             .stderr(std::process::Stdio::null())
             .spawn()
@@ -109,7 +109,7 @@ fn verify_patch_says_that_its_threads_were_let_out() {
 
 #[test]
 fn verify_percpu_keeps_its_promises_everywhere() {
-    let (checks, output) = verified("percpu", "4", 11);
+    let (checks, output) = verified("percpu", "2", 11);
     let (twins, promises): (Vec<_>, Vec<_>) = checks
         .iter()
         .partition(|c| c["name"].as_str().unwrap().starts_with("the-storm-bites"));

@@ -80,10 +80,14 @@ fn two_runs_at_once_do_not_hold_each_others_channels() {
 
 #[test]
 fn a_run_that_hangs_is_stopped_at_its_limit() {
-    for (carrier, channel) in FORMS {
-        let error = broken(carrier, channel, 2000, Fault::ReceiverSleeps);
-        assert!(error.message.contains("not done after 1 s"), "{}", error.message);
-    }
+    std::thread::scope(|s| {
+        for (carrier, channel) in FORMS {
+            s.spawn(move || {
+                let error = broken(carrier, channel, 2000, Fault::ReceiverSleeps);
+                assert!(error.message.contains("not done after 1 s"), "{}", error.message);
+            });
+        }
+    });
 }
 
 #[test]
