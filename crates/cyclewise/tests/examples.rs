@@ -15,11 +15,13 @@ const NOT_ALONE: [&str; 3] = ["plugin", "allocator", "interpreter"];
 fn each_example_runs() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let names = files.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned());
-    let built = example::build_all();
+    let names: Vec<_> = files
+        .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    let built = example::build_all(names.iter().map(String::as_str));
     let mut run = 0;
-    for name in names.filter(|name| !NOT_ALONE.contains(&name.as_str())) {
-        let program = built.join(&name);
+    for name in names.iter().filter(|name| !NOT_ALONE.contains(&name.as_str())) {
+        let program = built.join(name);
         let Output { status, stdout, stderr } = Command::new(&program).output().unwrap();
         let text = String::from_utf8_lossy(&stdout);
         print!("{name}: {text}");

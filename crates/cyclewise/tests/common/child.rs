@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub const HANG_S: u32 = 600;
 
 /// How a child fails.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// It exited with this status.
     Exit(i32),
@@ -27,11 +27,16 @@ pub fn in_child(body: impl FnOnce()) -> Result<(), End> {
 
 /// Runs `body` in a child that SIGALRM kills after `seconds`.
 pub fn in_child_for(seconds: u32, body: impl FnOnce()) -> Result<(), End> {
-    wait_for(fork(|| {
+    wait_for(fork(alarmed(seconds, body)))
+}
+
+/// `body`, in a process that SIGALRM kills after `seconds`.
+pub fn alarmed(seconds: u32, body: impl FnOnce()) -> impl FnOnce() {
+    move || {
         // SAFETY: takes a number. The default action of SIGALRM is to kill.
         unsafe { libc::alarm(seconds) };
         body();
-    }))
+    }
 }
 
 /// Starts a child that runs `body` and exits; returns its id.
@@ -56,15 +61,28 @@ pub fn own_pids() -> bool {
 
 /// Waits until the child has ended.
 pub fn wait_for(pid: i32) -> Result<(), End> {
+    let (waited, end) = wait(pid);
+    assert_eq!(waited, pid, "waitpid: {}", std::io::Error::last_os_error());
+    end
+}
+
+/// Waits until any child has ended; its id, and how.
+pub fn wait_for_any() -> (i32, Result<(), End>) {
+    let (waited, end) = wait(-1);
+    assert!(waited > 0, "waitpid: {}", std::io::Error::last_os_error());
+    (waited, end)
+}
+
+fn wait(pid: i32) -> (i32, Result<(), End>) {
     let mut status = 0;
     // SAFETY: writes one integer.
     let waited = unsafe { libc::waitpid(pid, &raw mut status, 0) };
-    assert_eq!(waited, pid, "waitpid: {}", std::io::Error::last_os_error());
-    match status {
+    let end = match status {
         0 => Ok(()),
         s if libc::WIFSIGNALED(s) => Err(End::Signal(libc::WTERMSIG(s))),
         s => Err(End::Exit(libc::WEXITSTATUS(s))),
-    }
+    };
+    (waited, end)
 }
 
 /// Runs `body` while a second thread waits. On return the process has one thread again.

@@ -1,18 +1,63 @@
 //! Builds an example that a test uses: `cargo test --test NAME` alone builds none.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::SystemTime;
 
 /// Has cargo build the example with this test's options, and returns the folder of the result.
 ///
-/// After `cargo test --workspace` has built everything, cargo only checks that the result is fresh.
+/// `cargo test --workspace` has built it, with features that cargo would not choose for this package alone.
 pub fn build(name: &str) -> PathBuf {
-    build_these(&["--example", name])
+    match folder() {
+        folder if is_new(&folder, name) => folder,
+        _ => build_these(&["--example", name]),
+    }
 }
 
-/// The same for all examples.
-pub fn build_all() -> PathBuf {
-    build_these(&["--examples"])
+/// The same for these, which are all examples.
+pub fn build_all<'a>(mut names: impl Iterator<Item = &'a str>) -> PathBuf {
+    let folder = folder();
+    match names.all(|name| is_new(&folder, name)) {
+        true => folder,
+        false => build_these(&["--examples"]),
+    }
+}
+
+/// TARGET/PROFILE/examples, or TARGET/TRIPLE/PROFILE/examples, beside the folder of this program.
+fn folder() -> PathBuf {
+    std::env::current_exe()
+        .unwrap()
+        .ancestors()
+        .nth(2)
+        .unwrap()
+        .join("examples")
+}
+
+/// Whether the example is as new as all that it is made of.
+fn is_new(folder: &Path, name: &str) -> bool {
+    let files = [folder.join(name), folder.join(format!("lib{name}.so"))];
+    let Some(made) = files.iter().find_map(|file| file.metadata().ok()?.modified().ok()) else {
+        return false;
+    };
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let sources = [
+        "src",
+        "examples",
+        "build.rs",
+        "Cargo.toml",
+        "../../Cargo.toml",
+        "../../Cargo.lock",
+    ];
+    sources.iter().all(|source| is_older(&package.join(source), made))
+}
+
+/// Whether nothing at this path is younger. What is not there is not.
+fn is_older(path: &Path, made: SystemTime) -> bool {
+    let Ok(found) = path.metadata() else { return true };
+    match std::fs::read_dir(path) {
+        Ok(mut entries) => entries.all(|entry| entry.is_ok_and(|entry| is_older(&entry.path(), made))),
+        Err(_) => found.modified().is_ok_and(|at| at <= made),
+    }
 }
 
 fn build_these(examples: &[&str]) -> PathBuf {

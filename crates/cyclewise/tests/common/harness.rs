@@ -2,8 +2,10 @@
 //!
 //! They list and filter as libtest's tests do.
 
-use super::child::in_child_for;
+use super::child::{End, alarmed, fork, in_child_for, wait_for_any};
 use libtest_mimic::{Arguments, Trial};
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// A check and its path, which begins with the program's name.
 pub type Check = (&'static str, fn());
@@ -21,9 +23,58 @@ pub(crate) use checks;
 /// When a check that hangs is killed. A check that the environment extends sets a later alarm itself.
 const HANG_S: u32 = 3600;
 
-/// Runs the checks that the arguments ask for, and exits. The checks may kill their process, and change anything in it.
+/// Runs the checks that the arguments ask for, as many at a time as there are CPUs or `--test-threads` says, and exits. The checks may
+/// kill their process, and change anything in it.
 pub fn run(checks: &[Check]) -> ! {
-    run_as(checks, in_a_child)
+    /// How checks ended before libtest-mimic, which runs one at a time on a thread, asks for them.
+    static ENDS: OnceLock<BTreeMap<&str, Result<(), End>>> = OnceLock::new();
+    ENDS.get_or_init(|| ends(checks, &Arguments::from_args()));
+    run_as(checks, |name, check| match ENDS.get().unwrap().get(name) {
+        Some(end) => end.as_ref().copied().map_err(|end| format!("{end:?}")),
+        None => in_a_child(name, check),
+    })
+}
+
+/// How the checks end that the arguments ask for.
+fn ends(checks: &[Check], arguments: &Arguments) -> BTreeMap<&'static str, Result<(), End>> {
+    let fits = |name: &str, word: &String| {
+        if arguments.exact {
+            name == word
+        } else {
+            name.contains(word)
+        }
+    };
+    let is_asked_for = |name: &str| {
+        arguments.filter.as_ref().is_none_or(|word| fits(name, word))
+            && !arguments.skip.iter().any(|word| fits(name, word))
+    };
+    let mut ends = BTreeMap::new();
+    let mut running = BTreeMap::new();
+    let mut left = checks
+        .iter()
+        .filter(|(path, _)| !arguments.list && is_asked_for(name(path)));
+    let cpus = || std::thread::available_parallelism().map_or(1, usize::from);
+    let most = arguments.test_threads.unwrap_or_else(cpus).max(1);
+    loop {
+        while running.len() < most
+            && let Some(&(path, check)) = left.next()
+        {
+            running.insert(fork(alarmed(HANG_S, check)), name(path));
+        }
+        if running.is_empty() {
+            return ends;
+        }
+        let (id, end) = wait_for_any();
+        // Another is what a check left behind, if this process is the init of a namespace.
+        if let Some(name) = running.remove(&id) {
+            ends.insert(name, end);
+        }
+    }
+}
+
+/// What a check is called: its path without the program's name.
+fn name(path: &'static str) -> &'static str {
+    path.split_once("::").unwrap().1
 }
 
 /// Runs a check, given its name as well; `Err` describes the failure.
@@ -40,7 +91,7 @@ pub fn run_as(checks: &[Check], runner: Runner) -> ! {
     // With one test thread, libtest-mimic runs them on this thread and starts no other.
     arguments.test_threads = Some(1);
     let trial = |&(path, check): &Check| {
-        let (_, name) = path.split_once("::").unwrap();
+        let name = name(path);
         Trial::test(name, move || Ok(runner(name, check)?))
     };
     libtest_mimic::run(&arguments, checks.iter().map(trial).collect()).exit()
