@@ -66,7 +66,7 @@ fn a_sender_that_stops_early_is_noticed() {
 /// Without Invariant 3 of `processes`, a few rounds of this make both runs wait for their limit of over a minute.
 #[test]
 fn two_runs_at_once_do_not_hold_each_others_channels() {
-    for _ in 0..5 {
+    for _ in 0..3 {
         std::thread::scope(|s| {
             for fault in [Fault::ReceiverStops(5), Fault::SenderStops] {
                 s.spawn(move || {
