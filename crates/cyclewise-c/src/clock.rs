@@ -1,7 +1,7 @@
 //! The clock: times of CLOCK_MONOTONIC by the counter, in each order, with their error bounds and the clock's status.
 //!
 //! # Safety
-//! 1. The names that are exported begin with `cw_`, which no other library defines.
+//! 1. Each name that is exported (`no_mangle`) begins with `cw_`, as of no other library.
 //! 2. The places that a caller gives are null or may be written to.
 #![expect(
     unsafe_code,
@@ -107,7 +107,6 @@ pub struct cw_clock_status {
 
 /// The time: nanoseconds of CLOCK_MONOTONIC, load-ordered. Never below an earlier reading on any thread, if that happened before
 /// this one.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_clock_now_load_ordered() -> u64 {
@@ -115,7 +114,6 @@ pub extern "C" fn cw_clock_now_load_ordered() -> u64 {
 }
 
 /// The time by a bare read of the counter: times of one thread never go back.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_clock_now_per_task() -> u64 {
@@ -123,7 +121,6 @@ pub extern "C" fn cw_clock_now_per_task() -> u64 {
 }
 
 /// The time, load-ordered and before every later load.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_clock_now_dependent_load() -> u64 {
@@ -131,7 +128,6 @@ pub extern "C" fn cw_clock_now_dependent_load() -> u64 {
 }
 
 /// The time, after every earlier instruction and before every later one.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_clock_now_bracketed() -> u64 {
@@ -140,7 +136,6 @@ pub extern "C" fn cw_clock_now_bracketed() -> u64 {
 
 /// The time, as cw_clock_now_bracketed, and after every CPU sees what this thread stored before. No fence before another order
 /// ensures that.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_clock_now_after_stores() -> u64 {
@@ -148,7 +143,6 @@ pub extern "C" fn cw_clock_now_after_stores() -> u64 {
 }
 
 /// A time that may be old if a thread keeps it up to date, at the cost of one load; else the time. On each thread it never goes back.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_clock_recent() -> u64 {
@@ -159,7 +153,6 @@ pub extern "C" fn cw_clock_recent() -> u64 {
 /// steady and the kernel changes the rate of its clock by less than 977 ppm between two anchors.
 ///
 /// Another number counts as CW_CLOCK_AFTER_STORES, which is ordered with all that the others are.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_clock_read(order: c_int) -> cw_clock_reading {
@@ -188,7 +181,6 @@ fn reading<O: Order>() -> cw_clock_reading {
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_get_clock_status(status: *mut cw_clock_status) {
     let _errno = errno::keep();
@@ -233,7 +225,6 @@ fn numbered(reason: Reason) -> cw_clock_reason {
 }
 
 /// The counter, by a bare read. <cyclewise/clock.h> reads it inline where it can.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_ticks_called() -> u64 {
@@ -241,7 +232,6 @@ pub extern "C" fn cw_ticks_called() -> u64 {
 }
 
 /// The clock's segments, for the inline reading in <cyclewise/clock.h>; null if they are laid out otherwise than as `layout` says.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_clock_segments(layout: c_int) -> *const c_void {
@@ -254,7 +244,6 @@ pub extern "C" fn cw_clock_segments(layout: c_int) -> *const c_void {
 
 /// The instructions that read the counter after every earlier load, on this CPU: 1 for LFENCE and RDTSC, 2 for RDTSCP, 0 for others.
 /// The first call finds out, in about 0.1 ms.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_ticks_sequence() -> c_int {
@@ -273,7 +262,6 @@ pub extern "C" fn cw_ticks_sequence() -> c_int {
 }
 
 /// The counter, in this order: an enum cw_clock_order. Another number counts as CW_CLOCK_AFTER_STORES.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_ticks_as(order: c_int) -> u64 {

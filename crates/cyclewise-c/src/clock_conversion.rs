@@ -1,7 +1,7 @@
 //! Converting raw stamps of the counter, many at once.
 //!
 //! # Safety
-//! 1. The names that are exported begin with `cw_`, which no other library defines.
+//! 1. Each name that is exported (`no_mangle`) begins with `cw_`, as of no other library.
 //! 2. A `struct cw_clock_conversion *` to be read holds what `cw_clock_conversion_make` wrote there.
 //! 3. The caller's arrays have as many words as it says.
 #![expect(
@@ -44,7 +44,6 @@ unsafe fn read(conversion: *const cw_clock_conversion) -> Conversion {
 ///
 /// # Safety
 /// The conversion is null or may be written to.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_clock_conversion_make(conversion: *mut cw_clock_conversion) -> bool {
@@ -65,7 +64,6 @@ pub unsafe extern "C" fn cw_clock_conversion_make(conversion: *mut cw_clock_conv
 ///
 /// # Safety
 /// Safety 2 and 3. The two arrays may be one.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_clock_convert(
     conversion: *const cw_clock_conversion,
@@ -95,7 +93,6 @@ pub unsafe extern "C" fn cw_clock_convert(
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_clock_conversion_error(conversion: *const cw_clock_conversion, ticks: u64) -> u64 {
@@ -106,7 +103,6 @@ pub unsafe extern "C" fn cw_clock_conversion_error(conversion: *const cw_clock_c
 
 /// The nanoseconds between two stamps, at the counter's present rate; 0 if `to` is not later. CW_CLOCK_UNKNOWN while the rate is
 /// unknown. Accurate to a few ppm.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_clock_between(from: u64, to: u64) -> u64 {

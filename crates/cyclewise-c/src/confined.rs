@@ -5,7 +5,7 @@
 //! entered or left there is none.
 //!
 //! # Safety
-//! 1. The names that are exported begin with `cw_`, which no other library defines.
+//! 1. Each name that is exported (`no_mangle`) begins with `cw_`, as of no other library.
 //! 2. A `struct cw_refusal *` is null or may be written to.
 //! 3. The pointer in `GUARD` is null or of a box that nobody else has.
 #![expect(unsafe_code, reason = "functions under names of their own, and a guard by address")]
@@ -47,7 +47,6 @@ fn take() -> Option<Guard> {
 ///
 /// # Safety
 /// What is said above, and Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_confined_enter(cpu: c_int, why: *mut cw_refusal) -> c_int {
     let _errno = errno::keep();
@@ -65,7 +64,6 @@ pub unsafe extern "C" fn cw_confined_enter(cpu: c_int, why: *mut cw_refusal) -> 
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_confined_leave(why: *mut cw_refusal) -> c_int {
     let _errno = errno::keep();
@@ -92,7 +90,6 @@ fn leave(guard: Guard) -> Result<(), Refusal> {
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_confined_check(why: *mut cw_refusal) -> c_int {
     let _errno = errno::keep();
@@ -106,7 +103,6 @@ pub unsafe extern "C" fn cw_confined_check(why: *mut cw_refusal) -> c_int {
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_confined_audit(why: *mut cw_refusal) -> c_int {
     let _errno = errno::keep();

@@ -1,7 +1,7 @@
 //! The heavy half of the asymmetric fences; the light one is inline, in `<cyclewise/fence.h>`.
 //!
 //! # Safety
-//! 1. The names that are exported begin with `cw_`, which no other library defines.
+//! 1. Each name that is exported (`no_mangle`) begins with `cw_`, as of no other library.
 //! 2. A `struct cw_refusal *` is null or may be written to.
 #![expect(unsafe_code, reason = "functions under names of their own")]
 
@@ -15,7 +15,6 @@ use cyclewise::fence;
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_fence_heavy(why: *mut cw_refusal) -> c_int {
@@ -28,7 +27,6 @@ pub unsafe extern "C" fn cw_fence_heavy(why: *mut cw_refusal) -> c_int {
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_fence_heavy_batched(why: *mut cw_refusal) -> c_int {
@@ -38,7 +36,6 @@ pub unsafe extern "C" fn cw_fence_heavy_batched(why: *mut cw_refusal) -> c_int {
 }
 
 /// Whether light fences are free in this process; the same at each call.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_fence_is_asymmetric() -> bool {

@@ -8,7 +8,7 @@
 //! 1. The order of the table is that of `__thread_creators!`, and so is that of `struct cw_hooks` in the C file.
 //!
 //! # Safety
-//! 1. The names that are exported begin with `cw_`, which no other library defines.
+//! 1. Each name that is exported (`no_mangle`) begins with `cw_`, as of no other library.
 //! 2. The C file calls each function with the arguments that the C library's function of that name was called with, behind a
 //!    `struct cw_behind` of that hook alone, which has its layout and stays.
 //! 3. A table whose size and version are right holds the program's hooks, and stays.
@@ -132,7 +132,6 @@ static OTHER_VERSION: AtomicBool = AtomicBool::new(false);
 ///
 /// # Safety
 /// A table as the C file has it, which stays.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_hooks_register(table: *const cw_hooks) {
     // SAFETY: the caller's table.

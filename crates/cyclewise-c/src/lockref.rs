@@ -1,7 +1,7 @@
 //! A lock and a reference count in one word: `struct cw_lockref`, with the operations of Linux's lockref.
 //!
 //! # Safety
-//! 1. The names that are exported begin with `cw_`, which no other library defines.
+//! 1. Each name that is exported (`no_mangle`) begins with `cw_`, as of no other library.
 //! 2. A `struct cw_lockref *` is of an object that exists, which only these functions change after it was initialized. It has
 //!    the layout of a `LockRef<()>`.
 //! 3. What is said to hold the lock holds it.
@@ -52,7 +52,6 @@ unsafe fn held<'a>(lockref: *const cw_lockref) -> Guard<'a, ()> {
 ///
 /// # Safety
 /// The memory is the caller's alone.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_lockref_init(lockref: *mut cw_lockref, count: u32) {
     let new = Object::with_policy(count, (), Adaptive::new());
@@ -65,7 +64,6 @@ pub unsafe extern "C" fn cw_lockref_init(lockref: *mut cw_lockref, count: u32) {
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_lockref_get(lockref: *mut cw_lockref) {
     // SAFETY: Safety 2.
@@ -76,7 +74,6 @@ pub unsafe extern "C" fn cw_lockref_get(lockref: *mut cw_lockref) {
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_lockref_get_not_zero(lockref: *mut cw_lockref) -> bool {
@@ -88,7 +85,6 @@ pub unsafe extern "C" fn cw_lockref_get_not_zero(lockref: *mut cw_lockref) -> bo
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_lockref_get_not_dead(lockref: *mut cw_lockref) -> bool {
@@ -101,7 +97,6 @@ pub unsafe extern "C" fn cw_lockref_get_not_dead(lockref: *mut cw_lockref) -> bo
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_lockref_put_return(lockref: *mut cw_lockref) -> c_int {
@@ -115,7 +110,6 @@ pub unsafe extern "C" fn cw_lockref_put_return(lockref: *mut cw_lockref) -> c_in
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_lockref_put_or_lock(lockref: *mut cw_lockref) -> bool {
@@ -131,7 +125,6 @@ pub unsafe extern "C" fn cw_lockref_put_or_lock(lockref: *mut cw_lockref) -> boo
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_lockref_lock(lockref: *mut cw_lockref) {
     // SAFETY: Safety 2.
@@ -142,7 +135,6 @@ pub unsafe extern "C" fn cw_lockref_lock(lockref: *mut cw_lockref) {
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_lockref_trylock(lockref: *mut cw_lockref) -> bool {
@@ -157,7 +149,6 @@ pub unsafe extern "C" fn cw_lockref_trylock(lockref: *mut cw_lockref) -> bool {
 ///
 /// # Safety
 /// The caller holds the lock, and Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_lockref_unlock(lockref: *mut cw_lockref) {
     // SAFETY: the caller holds the lock.
@@ -168,7 +159,6 @@ pub unsafe extern "C" fn cw_lockref_unlock(lockref: *mut cw_lockref) {
 ///
 /// # Safety
 /// The caller holds the lock, and Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_lockref_get_locked(lockref: *mut cw_lockref) {
     // SAFETY: the caller holds the lock.
@@ -181,7 +171,6 @@ pub unsafe extern "C" fn cw_lockref_get_locked(lockref: *mut cw_lockref) {
 ///
 /// # Safety
 /// The caller holds the lock, and Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_lockref_put_locked(lockref: *mut cw_lockref) -> c_int {
     // SAFETY: the caller holds the lock.
@@ -195,7 +184,6 @@ pub unsafe extern "C" fn cw_lockref_put_locked(lockref: *mut cw_lockref) -> c_in
 ///
 /// # Safety
 /// The caller holds the lock, and Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_lockref_mark_dead(lockref: *mut cw_lockref) {
     // SAFETY: the caller holds the lock.
@@ -208,7 +196,6 @@ pub unsafe extern "C" fn cw_lockref_mark_dead(lockref: *mut cw_lockref) {
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_lockref_count(lockref: *const cw_lockref) -> c_int {
@@ -220,7 +207,6 @@ pub unsafe extern "C" fn cw_lockref_count(lockref: *const cw_lockref) -> c_int {
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_lockref_is_dead(lockref: *const cw_lockref) -> bool {

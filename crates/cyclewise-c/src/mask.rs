@@ -6,7 +6,7 @@
 //! is a call.
 //!
 //! # Safety
-//! 1. The names that are exported begin with `cw_`, which no other library defines.
+//! 1. Each name that is exported (`no_mangle`) begins with `cw_`, as of no other library.
 //! 2. Each release matches a hold.
 #![expect(unsafe_code, reason = "functions under names of their own")]
 
@@ -50,7 +50,6 @@ pub struct pollfd {
 
 /// The distance of a thread's mask from its thread pointer, for the inline functions in <cyclewise/mask.h>; 0 where it is not the
 /// same for all threads, and where the mask is laid out otherwise than as `layout` says.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_mask_offset(layout: c_int) -> isize {
@@ -59,7 +58,6 @@ pub extern "C" fn cw_mask_offset(layout: c_int) -> isize {
 }
 
 /// Adds a hold.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub extern "C" fn cw_mask_hold_called() {
     forget(mask::hold());
@@ -69,7 +67,6 @@ pub extern "C" fn cw_mask_hold_called() {
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_mask_release_called() {
     // SAFETY: a hold has no bytes; it stands for the caller's, and is dropped once (Safety 2). Without one nothing happens.
@@ -79,7 +76,6 @@ pub unsafe extern "C" fn cw_mask_release_called() {
 const _: () = assert!(size_of::<Hold>() == 0);
 
 /// Runs the handlers of recorded signals; the thread holds nothing.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub extern "C" fn cw_mask_replay() {
     drop(mask::hold());
@@ -95,7 +91,6 @@ pub extern "C" fn cw_mask_replay() {
 ///
 /// # Safety
 /// As many `pollfd` as `count` says, or null; `woken`, `ready` and `why` are null or may be written to.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_mask_poll(
     polled: *mut pollfd,
@@ -162,7 +157,6 @@ fn wait(fds: &mut [pollfd], timeout_ns: i64) -> Result<Woken, Refused> {
 }
 
 /// How often the calling thread ran out of room for records, so that the kernel kept further signals until the release.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_mask_overflows() -> u64 {
@@ -170,7 +164,6 @@ pub extern "C" fn cw_mask_overflows() -> u64 {
 }
 
 /// How many signals of the calling thread were lost: its room for records and the kernel's queue were full.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_mask_lost() -> u64 {
@@ -178,7 +171,6 @@ pub extern "C" fn cw_mask_lost() -> u64 {
 }
 
 /// Whether the calling thread is held.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_mask_is_held_called() -> bool {
@@ -186,7 +178,6 @@ pub extern "C" fn cw_mask_is_held_called() -> bool {
 }
 
 /// Whether a recorded signal waits for the calling thread's release.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_mask_is_pending_called() -> bool {

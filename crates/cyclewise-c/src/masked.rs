@@ -1,7 +1,7 @@
 //! A lock that signal handlers may take: `struct cw_masked_lock`, for data shared between handlers and the rest of a program.
 //!
 //! # Safety
-//! 1. The names that are exported begin with `cw_`, which no other library defines.
+//! 1. Each name that is exported (`no_mangle`) begins with `cw_`, as of no other library.
 //! 2. A `struct cw_masked_lock *` is what `cw_masked_lock_create` returned, not null, and not destroyed.
 #![expect(
     unsafe_code,
@@ -53,7 +53,6 @@ impl cw_masked_lock {
 }
 
 /// A free lock. Null without memory.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_masked_lock_create() -> *mut cw_masked_lock {
@@ -68,7 +67,6 @@ pub extern "C" fn cw_masked_lock_create() -> *mut cw_masked_lock {
 ///
 /// # Safety
 /// Null or Safety 2, and no thread and no handler has it, waits for it or is to take it.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_masked_lock_destroy(lock: *mut cw_masked_lock) {
     let _errno = errno::keep();
@@ -83,7 +81,6 @@ pub unsafe extern "C" fn cw_masked_lock_destroy(lock: *mut cw_masked_lock) {
 ///
 /// # Safety
 /// Safety 2; `why` is null or may be written to.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_masked_lock_lock(lock: *mut cw_masked_lock, why: *mut cw_refusal) -> c_int {
@@ -110,7 +107,6 @@ pub unsafe extern "C" fn cw_masked_lock_lock(lock: *mut cw_masked_lock, why: *mu
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_masked_lock_trylock(lock: *mut cw_masked_lock) -> bool {
@@ -123,7 +119,6 @@ pub unsafe extern "C" fn cw_masked_lock_trylock(lock: *mut cw_masked_lock) -> bo
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_masked_lock_timedlock(lock: *mut cw_masked_lock, timeout_ns: u64) -> bool {
@@ -150,7 +145,6 @@ unsafe fn locked_within(lock: *mut cw_masked_lock, limit: Option<Duration>) -> b
 ///
 /// # Safety
 /// Safety 2, and this thread is in no other call on the lock.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_masked_lock_unlock(lock: *mut cw_masked_lock) {
     // SAFETY: Safety 2.

@@ -1,7 +1,7 @@
 //! Counters that each CPU adds to in its own words: `struct cw_percpu_counter`, after the kernel's percpu_counter.
 //!
 //! # Safety
-//! 1. The names that are exported begin with `cw_`, which no other library defines.
+//! 1. Each name that is exported (`no_mangle`) begins with `cw_`, as of no other library.
 //! 2. A `struct cw_percpu_counter *` is what `cw_percpu_counter_create` returned, not null, and not destroyed.
 #![expect(unsafe_code, reason = "functions under names of their own, and objects by address")]
 
@@ -25,7 +25,6 @@ unsafe fn counter<'a>(counter: *const cw_percpu_counter) -> &'a Counter {
 
 /// A counter that starts at `value`. With `batch` 0 its batch is the kernel's: 32, or twice the number of CPUs if that is more. A larger
 /// one makes additions faster and cw_percpu_counter_read less exact. Null without memory.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_percpu_counter_create(value: i64, batch: u64) -> *mut cw_percpu_counter {
@@ -46,7 +45,6 @@ pub extern "C" fn cw_percpu_counter_create(value: i64, batch: u64) -> *mut cw_pe
 ///
 /// # Safety
 /// Null or Safety 2, and no thread uses it any more.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_counter_destroy(counter: *mut cw_percpu_counter) {
     let _errno = errno::keep();
@@ -58,7 +56,6 @@ pub unsafe extern "C" fn cw_percpu_counter_destroy(counter: *mut cw_percpu_count
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_counter_add(counter: *mut cw_percpu_counter, amount: i64) {
     // SAFETY: Safety 2.
@@ -69,7 +66,6 @@ pub unsafe extern "C" fn cw_percpu_counter_add(counter: *mut cw_percpu_counter, 
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_counter_inc(counter: *mut cw_percpu_counter) {
     // SAFETY: Safety 2.
@@ -80,7 +76,6 @@ pub unsafe extern "C" fn cw_percpu_counter_inc(counter: *mut cw_percpu_counter) 
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_counter_dec(counter: *mut cw_percpu_counter) {
     // SAFETY: Safety 2.
@@ -91,7 +86,6 @@ pub unsafe extern "C" fn cw_percpu_counter_dec(counter: *mut cw_percpu_counter) 
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_counter_read(counter: *const cw_percpu_counter) -> i64 {
@@ -103,7 +97,6 @@ pub unsafe extern "C" fn cw_percpu_counter_read(counter: *const cw_percpu_counte
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_counter_read_positive(counter: *const cw_percpu_counter) -> i64 {
@@ -115,7 +108,6 @@ pub unsafe extern "C" fn cw_percpu_counter_read_positive(counter: *const cw_perc
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_counter_sum(counter: *const cw_percpu_counter) -> i64 {
@@ -128,7 +120,6 @@ pub unsafe extern "C" fn cw_percpu_counter_sum(counter: *const cw_percpu_counter
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_counter_sum_positive(counter: *const cw_percpu_counter) -> i64 {
@@ -141,7 +132,6 @@ pub unsafe extern "C" fn cw_percpu_counter_sum_positive(counter: *const cw_percp
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_counter_compare(counter: *const cw_percpu_counter, value: i64) -> c_int {
@@ -154,7 +144,6 @@ pub unsafe extern "C" fn cw_percpu_counter_compare(counter: *const cw_percpu_cou
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_counter_error(counter: *const cw_percpu_counter) -> u64 {

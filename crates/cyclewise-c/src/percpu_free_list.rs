@@ -4,7 +4,7 @@
 //! An object is *held* by the program, or on a list. Its memory begins with a [`Header`], which C programs do not see.
 //!
 //! # Safety
-//! 1. The names that are exported begin with `cw_`, which no other library defines.
+//! 1. Each name that is exported (`no_mangle`) begins with `cw_`, as of no other library.
 //! 2. A `struct cw_percpu_free_list *` is what `cw_percpu_free_list_create` returned, not null, and not destroyed.
 //! 3. An object that is pushed is what a pop or a grow of some list returned; the caller holds it, and gives it up.
 //! 4. Before each object there is its header, written by `grow` and read only.
@@ -82,7 +82,6 @@ unsafe fn list_at<'a>(list: *const cw_percpu_free_list) -> &'a cw_percpu_free_li
 
 /// An empty list of objects of `size` bytes, aligned to `alignment`: a power of two, or 0 for malloc's. Null for a size of 0, for
 /// sizes that no memory has, and without memory.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_percpu_free_list_create(size: usize, alignment: usize) -> *mut cw_percpu_free_list {
@@ -105,7 +104,6 @@ pub extern "C" fn cw_percpu_free_list_create(size: usize, alignment: usize) -> *
 ///
 /// # Safety
 /// Null or Safety 2, and no thread uses the list or an object any more.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_free_list_destroy(list: *mut cw_percpu_free_list) {
     let _errno = errno::keep();
@@ -117,7 +115,6 @@ pub unsafe extern "C" fn cw_percpu_free_list_destroy(list: *mut cw_percpu_free_l
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_free_list_grow(list: *mut cw_percpu_free_list) -> *mut c_void {
@@ -146,7 +143,6 @@ pub unsafe extern "C" fn cw_percpu_free_list_grow(list: *mut cw_percpu_free_list
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_free_list_pop(list: *mut cw_percpu_free_list) -> *mut c_void {
@@ -160,7 +156,6 @@ pub unsafe extern "C" fn cw_percpu_free_list_pop(list: *mut cw_percpu_free_list)
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_free_list_pop_or_steal(list: *mut cw_percpu_free_list) -> *mut c_void {
@@ -176,7 +171,6 @@ pub unsafe extern "C" fn cw_percpu_free_list_pop_or_steal(list: *mut cw_percpu_f
 ///
 /// # Safety
 /// Safety 2; `object` is null or as Safety 3 says; `why` is null or may be written to.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_free_list_push(
     list: *mut cw_percpu_free_list,

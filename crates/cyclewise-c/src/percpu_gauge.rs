@@ -1,7 +1,7 @@
 //! Numbers that go up and down on each CPU, and can be set: `struct cw_percpu_gauge`.
 //!
 //! # Safety
-//! 1. The names that are exported begin with `cw_`, which no other library defines.
+//! 1. Each name that is exported (`no_mangle`) begins with `cw_`, as of no other library.
 //! 2. A `struct cw_percpu_gauge *` is what `cw_percpu_gauge_create` returned, not null, and not destroyed.
 #![expect(unsafe_code, reason = "functions under names of their own, and objects by address")]
 
@@ -23,7 +23,6 @@ unsafe fn gauge<'a>(gauge: *const cw_percpu_gauge) -> &'a Gauge {
 }
 
 /// A gauge that starts at `value`. Null without memory.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_percpu_gauge_create(value: i64) -> *mut cw_percpu_gauge {
@@ -41,7 +40,6 @@ pub extern "C" fn cw_percpu_gauge_create(value: i64) -> *mut cw_percpu_gauge {
 ///
 /// # Safety
 /// Null or Safety 2, and no thread uses it any more.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_gauge_destroy(gauge: *mut cw_percpu_gauge) {
     let _errno = errno::keep();
@@ -53,7 +51,6 @@ pub unsafe extern "C" fn cw_percpu_gauge_destroy(gauge: *mut cw_percpu_gauge) {
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_gauge_add(gauge: *mut cw_percpu_gauge, amount: i64) {
     // SAFETY: Safety 2.
@@ -64,7 +61,6 @@ pub unsafe extern "C" fn cw_percpu_gauge_add(gauge: *mut cw_percpu_gauge, amount
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_gauge_get(gauge: *const cw_percpu_gauge) -> i64 {
@@ -77,7 +73,6 @@ pub unsafe extern "C" fn cw_percpu_gauge_get(gauge: *const cw_percpu_gauge) -> i
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_gauge_set(gauge: *mut cw_percpu_gauge, value: i64) {
     let _errno = errno::keep();

@@ -1,7 +1,7 @@
 //! Histograms that each CPU records in by itself: `struct cw_percpu_histogram`.
 //!
 //! # Safety
-//! 1. The names that are exported begin with `cw_`, which no other library defines.
+//! 1. Each name that is exported (`no_mangle`) begins with `cw_`, as of no other library.
 //! 2. A `struct cw_percpu_histogram *` is what `cw_percpu_histogram_create` returned, not null, and not destroyed.
 //! 3. A place for a result is null or may be written to.
 #![expect(unsafe_code, reason = "functions under names of their own, and objects by address")]
@@ -35,7 +35,6 @@ unsafe fn histogram<'a>(histogram: *const cw_percpu_histogram) -> &'a Histogram 
 }
 
 /// A histogram of nothing. Null without memory.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_percpu_histogram_create() -> *mut cw_percpu_histogram {
@@ -53,7 +52,6 @@ pub extern "C" fn cw_percpu_histogram_create() -> *mut cw_percpu_histogram {
 ///
 /// # Safety
 /// Null or Safety 2, and no thread uses it any more.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_histogram_destroy(histogram: *mut cw_percpu_histogram) {
     let _errno = errno::keep();
@@ -65,7 +63,6 @@ pub unsafe extern "C" fn cw_percpu_histogram_destroy(histogram: *mut cw_percpu_h
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_histogram_record(histogram: *mut cw_percpu_histogram, value: f64) {
     // SAFETY: Safety 2.
@@ -76,7 +73,6 @@ pub unsafe extern "C" fn cw_percpu_histogram_record(histogram: *mut cw_percpu_hi
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_histogram_record_u64(histogram: *mut cw_percpu_histogram, value: u64) {
     // SAFETY: Safety 2.
@@ -88,7 +84,6 @@ pub unsafe extern "C" fn cw_percpu_histogram_record_u64(histogram: *mut cw_percp
 ///
 /// # Safety
 /// Safety 2 and 3.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_histogram_count(
     histogram: *const cw_percpu_histogram,
@@ -110,7 +105,6 @@ pub unsafe extern "C" fn cw_percpu_histogram_count(
 ///
 /// # Safety
 /// Safety 2 and 3.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_histogram_quantile(
@@ -136,7 +130,6 @@ pub unsafe extern "C" fn cw_percpu_histogram_quantile(
 ///
 /// # Safety
 /// Safety 2; there is room for `length` buckets at `buckets`, or `length` is 0.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_histogram_buckets(
     histogram: *const cw_percpu_histogram,

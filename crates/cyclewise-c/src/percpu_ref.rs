@@ -1,7 +1,7 @@
 //! A reference count that each CPU counts on its own while it is live: `struct cw_percpu_ref`, after the kernel's percpu_ref.
 //!
 //! # Safety
-//! 1. The names that are exported begin with `cw_`, which no other library defines.
+//! 1. Each name that is exported (`no_mangle`) begins with `cw_`, as of no other library.
 //! 2. A `struct cw_percpu_ref *` is what `cw_percpu_ref_create` returned, not null, and not destroyed.
 //! 3. The release may destroy its reference count. So it is called through copies, when no reference to the count is left; and until
 //!    it is called the count is not destroyed, because the thread that calls it still uses the count.
@@ -71,7 +71,6 @@ unsafe fn release(count: *const cw_percpu_ref) {
 ///
 /// # Safety
 /// `release` takes `argument`, on any thread.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_ref_create(
@@ -94,7 +93,6 @@ pub unsafe extern "C" fn cw_percpu_ref_create(
 ///
 /// # Safety
 /// Null or Safety 2, and no thread uses it any more, except that its release may call this.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_ref_destroy(count: *mut cw_percpu_ref) {
     let _errno = errno::keep();
@@ -106,7 +104,6 @@ pub unsafe extern "C" fn cw_percpu_ref_destroy(count: *mut cw_percpu_ref) {
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_ref_tryget(count: *mut cw_percpu_ref) -> bool {
@@ -118,7 +115,6 @@ pub unsafe extern "C" fn cw_percpu_ref_tryget(count: *mut cw_percpu_ref) -> bool
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_ref_tryget_live(count: *mut cw_percpu_ref) -> bool {
@@ -130,7 +126,6 @@ pub unsafe extern "C" fn cw_percpu_ref_tryget_live(count: *mut cw_percpu_ref) ->
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_ref_get(count: *mut cw_percpu_ref) {
     // SAFETY: Safety 2.
@@ -141,7 +136,6 @@ pub unsafe extern "C" fn cw_percpu_ref_get(count: *mut cw_percpu_ref) {
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_ref_put(count: *mut cw_percpu_ref) {
     // SAFETY: Safety 2.
@@ -160,7 +154,6 @@ pub unsafe extern "C" fn cw_percpu_ref_put(count: *mut cw_percpu_ref) {
 ///
 /// # Safety
 /// Safety 2 and 4.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_ref_kill(
     count: *mut cw_percpu_ref,
@@ -176,7 +169,6 @@ pub unsafe extern "C" fn cw_percpu_ref_kill(
 ///
 /// # Safety
 /// Safety 2 and 4; `confirm` takes `argument`, and does not destroy the count.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_ref_kill_and_confirm(
     count: *mut cw_percpu_ref,
@@ -210,7 +202,6 @@ pub unsafe extern "C" fn cw_percpu_ref_kill_and_confirm(
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_ref_reinit(count: *mut cw_percpu_ref) -> bool {
@@ -223,7 +214,6 @@ pub unsafe extern "C" fn cw_percpu_ref_reinit(count: *mut cw_percpu_ref) -> bool
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_ref_is_dying(count: *const cw_percpu_ref) -> bool {
@@ -235,7 +225,6 @@ pub unsafe extern "C" fn cw_percpu_ref_is_dying(count: *const cw_percpu_ref) -> 
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_ref_is_zero(count: *const cw_percpu_ref) -> bool {

@@ -1,7 +1,7 @@
 //! A bounded queue of words for each CPU, first in, first out: `struct cw_percpu_ring`.
 //!
 //! # Safety
-//! 1. The names that are exported begin with `cw_`, which no other library defines.
+//! 1. Each name that is exported (`no_mangle`) begins with `cw_`, as of no other library.
 //! 2. A `struct cw_percpu_ring *` is what `cw_percpu_ring_create` returned, not null, and not destroyed.
 //! 3. The caller's array has as many words as it says.
 #![expect(unsafe_code, reason = "functions under names of their own, and objects by address")]
@@ -91,7 +91,6 @@ unsafe fn words<'a>(ring: *const cw_percpu_ring) -> &'a dyn Words {
 
 /// Empty rings of at least `capacity` words for each CPU: the next power of two, at most 4096. Null for more or for 0, and without
 /// memory.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_percpu_ring_create(capacity: usize) -> *mut cw_percpu_ring {
@@ -120,7 +119,6 @@ pub extern "C" fn cw_percpu_ring_create(capacity: usize) -> *mut cw_percpu_ring 
 ///
 /// # Safety
 /// Null or Safety 2, and no thread uses it any more.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_ring_destroy(ring: *mut cw_percpu_ring) {
     let _errno = errno::keep();
@@ -132,7 +130,6 @@ pub unsafe extern "C" fn cw_percpu_ring_destroy(ring: *mut cw_percpu_ring) {
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_ring_push(ring: *mut cw_percpu_ring, word: u64) -> bool {
@@ -144,7 +141,6 @@ pub unsafe extern "C" fn cw_percpu_ring_push(ring: *mut cw_percpu_ring, word: u6
 ///
 /// # Safety
 /// Safety 2 and 3.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_ring_push_many(ring: *mut cw_percpu_ring, from: *const u64, count: usize) -> usize {
@@ -162,7 +158,6 @@ pub unsafe extern "C" fn cw_percpu_ring_push_many(ring: *mut cw_percpu_ring, fro
 ///
 /// # Safety
 /// Safety 2, and `word` is null or may be written to.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_ring_pop(ring: *mut cw_percpu_ring, word: *mut u64) -> bool {
@@ -179,7 +174,6 @@ pub unsafe extern "C" fn cw_percpu_ring_pop(ring: *mut cw_percpu_ring, word: *mu
 ///
 /// # Safety
 /// Safety 2 and 3.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_ring_pop_many(ring: *mut cw_percpu_ring, to: *mut u64, count: usize) -> usize {
@@ -201,7 +195,6 @@ pub unsafe extern "C" fn cw_percpu_ring_pop_many(ring: *mut cw_percpu_ring, to: 
 ///
 /// # Safety
 /// Safety 2; `word`, `found` and `why` are null or may be written to.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_ring_pop_or_steal(
     ring: *mut cw_percpu_ring,

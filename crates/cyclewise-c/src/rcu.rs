@@ -1,7 +1,7 @@
 //! Read-copy update: sections of reads, and functions that are called when no section is open that may have begun before.
 //!
 //! # Safety
-//! 1. The names that are exported begin with `cw_`, which no other library defines.
+//! 1. Each name that is exported (`no_mangle`) begins with `cw_`, as of no other library.
 #![expect(
     unsafe_code,
     reason = "functions under names of their own, ends of sections by the caller's word"
@@ -13,7 +13,6 @@ use cyclewise::rcu;
 
 /// Begins a section of reads; sections nest. What is loaded by an acquiring or consuming load in a section is not freed before its end, if
 /// writers free it by cw_rcu_defer or after cw_rcu_synchronize. Two stores with the end, where membarrier(2) is allowed.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub extern "C" fn cw_rcu_read_lock() {
     // A section keeps errno itself, where it does more than store.
@@ -24,7 +23,6 @@ pub extern "C" fn cw_rcu_read_lock() {
 ///
 /// # Safety
 /// The thread is in a section.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_rcu_read_unlock() {
     // SAFETY: the guard was forgotten in `cw_rcu_read_lock`; guaranteed by the caller.
@@ -32,7 +30,6 @@ pub unsafe extern "C" fn cw_rcu_read_unlock() {
 }
 
 /// Registers the calling thread, as its first section would: then its signal handlers may begin sections.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub extern "C" fn cw_rcu_register() {
     let _errno = errno::keep();
@@ -40,7 +37,6 @@ pub extern "C" fn cw_rcu_register() {
 }
 
 /// Returns when every section has ended that was open at the call. In a section it ends the process, with a line.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub extern "C" fn cw_rcu_synchronize() {
     let _errno = errno::keep();
@@ -53,7 +49,6 @@ pub extern "C" fn cw_rcu_synchronize() {
 ///
 /// # Safety
 /// The function may be called with the argument on any thread, and returns.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_rcu_defer(function: Option<unsafe extern "C" fn(*mut c_void)>, argument: *mut c_void) {
     let _errno = errno::keep();
@@ -64,7 +59,6 @@ pub unsafe extern "C" fn cw_rcu_defer(function: Option<unsafe extern "C" fn(*mut
 }
 
 /// Returns when all functions that were deferred before have been called. In a section, and in such a function, it ends the process.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub extern "C" fn cw_rcu_barrier() {
     let _errno = errno::keep();
@@ -72,7 +66,6 @@ pub extern "C" fn cw_rcu_barrier() {
 }
 
 /// How many functions wait, about.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_rcu_pending() -> usize {

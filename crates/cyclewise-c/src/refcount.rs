@@ -1,7 +1,7 @@
 //! What the saturating counts of <cyclewise/refcount.h> report, and the hook that a program sets.
 //!
 //! # Safety
-//! 1. The names that are exported begin with `cw_`, which no other library defines.
+//! 1. Each name that is exported (`no_mangle`) begins with `cw_`, as of no other library.
 //! 2. `HOOK` is null or a function of type [`Hook`]; only `cw_refcount_set_hook` stores it.
 #![expect(
     unsafe_code,
@@ -40,7 +40,6 @@ static HOOK: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 ///
 /// # Safety
 /// The hook takes what it is given, on any thread.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_refcount_set_hook(hook: Option<unsafe extern "C-unwind" fn(*const cw_refcount_misuse)>) {
     let address = hook.map_or(ptr::null_mut(), |hook| hook as *mut c_void);
@@ -54,7 +53,6 @@ pub unsafe extern "C" fn cw_refcount_set_hook(hook: Option<unsafe extern "C-unwi
 }
 
 /// How often a misuse of this kind has occurred in this process: an enum cw_refcount_saturation_type. 0 for another number.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_refcount_misuses(event: c_int) -> usize {
@@ -62,7 +60,6 @@ pub extern "C" fn cw_refcount_misuses(event: c_int) -> usize {
 }
 
 /// Counts a misuse of a count in a C program, and calls the hook. <cyclewise/refcount.h> calls it, and declares it.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub extern "C" fn cw_refcount_warn_saturated(count: *const c_void, event: c_int, caller: *const c_void) {
     if let Some(kind) = numbered(event) {

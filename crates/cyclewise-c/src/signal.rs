@@ -1,7 +1,7 @@
 //! Handlers of signals that the soft mask defers.
 //!
 //! # Safety
-//! 1. The names that are exported begin with `cw_`, which no other library defines.
+//! 1. Each name that is exported (`no_mangle`) begins with `cw_`, as of no other library.
 //! 2. A registered function is async-signal-safe, does not leave by longjmp, and takes its argument on any thread.
 //! 3. A `struct cw_refusal *` is null or may be written to.
 #![expect(
@@ -84,7 +84,6 @@ unsafe impl Handler for Registered {
 ///
 /// # Safety
 /// Safety 2 and 3.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_signal_on(
     signal: c_int,
@@ -123,7 +122,6 @@ fn register(signal: c_int, function: Option<Function>, argument: *mut c_void, fl
 ///
 /// # Safety
 /// Safety 3.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_signal_off(signal: c_int, why: *mut cw_refusal) -> c_int {
     let _errno = errno::keep();

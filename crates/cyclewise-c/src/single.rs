@@ -1,7 +1,7 @@
 //! Single mode, and what is elided now.
 //!
 //! # Safety
-//! 1. The names that are exported begin with `cw_`, which no other library defines.
+//! 1. Each name that is exported (`no_mangle`) begins with `cw_`, as of no other library.
 //! 2. A `struct cw_refusal *` is null or may be written to, and so is a `struct cw_state *`.
 #![expect(
     unsafe_code,
@@ -68,7 +68,6 @@ pub struct cw_state {
 ///
 /// # Safety
 /// What is said above, and Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_enable_single(why: *mut cw_refusal) -> c_int {
     let _errno = errno::keep();
@@ -116,7 +115,6 @@ unsafe fn enable() -> Result<(), Refused> {
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_reelide_lock(why: *mut cw_refusal) -> c_int {
     let _errno = errno::keep();
@@ -130,7 +128,6 @@ pub unsafe extern "C" fn cw_reelide_lock(why: *mut cw_refusal) -> c_int {
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_restore_lock(why: *mut cw_refusal) -> c_int {
     let _errno = errno::keep();
@@ -145,7 +142,6 @@ pub unsafe extern "C" fn cw_restore_lock(why: *mut cw_refusal) -> c_int {
 ///
 /// # Safety
 /// Not called in a signal handler, directly or indirectly; Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_apply_alternatives(why: *mut cw_refusal) -> c_int {
     let _errno = errno::keep();
@@ -159,7 +155,6 @@ pub unsafe extern "C" fn cw_apply_alternatives(why: *mut cw_refusal) -> c_int {
 ///
 /// # Safety
 /// `state` is null, or may be written to.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_get_state(state: *mut cw_state) {
     let _errno = errno::keep();

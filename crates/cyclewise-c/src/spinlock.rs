@@ -3,7 +3,7 @@
 //! Called and not inline: a release looks at the table of sleepers, which is the library's own and no interface.
 //!
 //! # Safety
-//! 1. The names that are exported begin with `cw_`, which no other library defines.
+//! 1. Each name that is exported (`no_mangle`) begins with `cw_`, as of no other library.
 //! 2. A `struct cw_spinlock *` is of a lock that exists, which only these functions change. It has the layout of a
 //!    `RawSpinLock`, and all zeroes are a free one.
 #![expect(unsafe_code, reason = "functions under names of their own, and locks by address")]
@@ -47,7 +47,6 @@ impl cw_spinlock {
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_spin_lock(lock: *mut cw_spinlock) {
     // SAFETY: Safety 2.
@@ -58,7 +57,6 @@ pub unsafe extern "C" fn cw_spin_lock(lock: *mut cw_spinlock) {
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_spin_trylock(lock: *mut cw_spinlock) -> bool {
@@ -70,7 +68,6 @@ pub unsafe extern "C" fn cw_spin_trylock(lock: *mut cw_spinlock) -> bool {
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_spin_timedlock(lock: *mut cw_spinlock, timeout_ns: u64) -> bool {
@@ -83,7 +80,6 @@ pub unsafe extern "C" fn cw_spin_timedlock(lock: *mut cw_spinlock, timeout_ns: u
 ///
 /// # Safety
 /// The caller holds the lock, and Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_spin_unlock(lock: *mut cw_spinlock) {
     // SAFETY: Safety 2.
@@ -96,7 +92,6 @@ pub unsafe extern "C" fn cw_spin_unlock(lock: *mut cw_spinlock) {
 ///
 /// # Safety
 /// The caller holds the lock, and Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_spin_unlock_fair(lock: *mut cw_spinlock) {
     // SAFETY: Safety 2.
@@ -109,7 +104,6 @@ pub unsafe extern "C" fn cw_spin_unlock_fair(lock: *mut cw_spinlock) {
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_spin_is_locked(lock: *mut cw_spinlock) -> bool {

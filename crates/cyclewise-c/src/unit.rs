@@ -3,7 +3,7 @@
 //! Those headers declare the functions, since they are used without the library too.
 //!
 //! # Safety
-//! 1. The names that are exported begin with `cw_`, which no other library defines.
+//! 1. Each name that is exported (`no_mangle`) begins with `cw_`, as of no other library.
 //! 2. A `struct cw_unit *` is null or the descriptor that the headers make of the caller's link unit; a `struct cw_key *` is a key
 //!    of that unit.
 #![expect(
@@ -24,7 +24,6 @@ use cyclewise::patch::units::{self, Key, Unit};
 ///
 /// # Safety
 /// Safety 2; the unit stays loaded until its destructor has run.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_unit_register(unit: *mut Unit) -> c_int {
     let _errno = errno::keep();
@@ -44,7 +43,6 @@ pub unsafe extern "C" fn cw_unit_register(unit: *mut Unit) -> c_int {
 ///
 /// # Safety
 /// Safety 2.
-// SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_key_set(unit: *mut Unit, key: *mut Key, change: c_int) -> c_int {
     let _errno = errno::keep();
