@@ -14,11 +14,7 @@ const PROGRAMS: [&str; 9] = [
 ];
 
 fn unhooked(file: &str, link: Link) -> Program<'static> {
-    let program = Program::called(file, link);
-    Program {
-        hooked: false,
-        ..program
-    }
+    Program::called(file, link).unhooked()
 }
 
 /// The programs compiled with these flags, each with a `main` of its own name.
@@ -32,7 +28,7 @@ fn objects(flags: &[&str]) -> Vec<String> {
         let main = format!("-Dmain={stem}_main");
         let arguments = [common::STRICT, flags].concat().into_iter().map(str::to_owned);
         let arguments: Vec<_> = arguments.chain(include.clone()).collect();
-        succeeds(
+        common::compile(
             &[
                 &arguments[..],
                 &["-c".to_owned(), main, source, "-o".to_owned(), object.clone()],
@@ -48,12 +44,6 @@ fn objects(flags: &[&str]) -> Vec<String> {
 fn plain() -> &'static [String] {
     static OBJECTS: OnceLock<Vec<String>> = OnceLock::new();
     OBJECTS.get_or_init(|| objects(&[]))
-}
-
-fn succeeds(arguments: &[String]) {
-    let output = common::cc(arguments);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments:?}: {said}");
 }
 
 /// All of the programs in one, which is told which to be: a link with the library takes longer than they do.
@@ -82,7 +72,7 @@ impl Linked {
             "-o".to_owned(),
             program.display().to_string(),
         ]);
-        succeeds(&arguments.chain(common::library(link)).collect::<Vec<_>>());
+        common::compile(&arguments.chain(common::library(link)).collect::<Vec<_>>());
         Self(program)
     }
 
@@ -150,9 +140,7 @@ fn fixed_executables() {
 #[test]
 fn programs_that_call_everything() {
     for file in ["clock.c", "mask.c"] {
-        let flags = &["-DCW_NO_INLINE"];
-        let program = unhooked(file, Link::Shared);
-        Program { flags, ..program }.passes(&[]);
+        unhooked(file, Link::Shared).with(&["-DCW_NO_INLINE"]).passes(&[]);
     }
 }
 
@@ -193,12 +181,9 @@ fn a_use_after_destroy_is_caught_by_the_sanitizer() {
                 int main(void) { struct cw_percpu_free_list *list = cw_percpu_free_list_create(8, 0);\n\
                 int *object = cw_percpu_free_list_grow(list); cw_percpu_free_list_destroy(list); return *object; }\n";
     std::fs::write(&source, code).expect("a file");
-    let program = Program {
-        source,
-        link: Link::Archive,
-        hooked: false,
-        flags: &["-fsanitize=address", "-Wno-error"],
-    };
+    let program = Program::new(source, Link::Archive)
+        .unhooked()
+        .with(&["-fsanitize=address", "-Wno-error"]);
     let Ok(path) = program.compile() else {
         println!("skipped: the compiler has no sanitizers; install libasan");
         return;
@@ -292,9 +277,7 @@ fn status(output: &std::process::Output) -> (Option<i32>, Option<i32>) {
 /// A coroutine whose stack has no room for a signal's frame.
 #[test]
 fn handlers_on_foreign_stacks() {
-    let flags = &["-Wl,-z,now"];
-    let program = unhooked("stacks.c", Link::Shared);
-    let program = Program { flags, ..program };
+    let program = unhooked("stacks.c", Link::Shared).with(&["-Wl,-z,now"]);
     program.passes(&[]);
     // The twin: without SA_ONSTACK the first handler is on its thread's own stack.
     assert_eq!(status(&program.output(&["twin"])), (Some(7), None));
@@ -333,11 +316,7 @@ fn handlers_beside_goroutines() {
     }
     let archive = archive.display().to_string();
     let flags = ["-DCW_GO", archive.as_str(), "-pthread"];
-    let program = unhooked("stacks.c", Link::Shared);
-    let program = Program {
-        flags: &flags,
-        ..program
-    };
+    let program = unhooked("stacks.c", Link::Shared).with(&flags);
     program.passes(&[]);
     // The twin: a goroutine's stack is no alternate one.
     assert_eq!(status(&program.output(&["twin"])), (Some(7), None));
@@ -355,11 +334,8 @@ fn what_is_called_later_outlives_dlclose() {
     arguments.push(format!("-I{}", common::root().join("include").display()));
     arguments.extend(["-shared", "-fPIC", "-o", &object, &source].map(str::to_owned));
     arguments.extend(common::library(Link::Shared));
-    let output = common::cc(&arguments);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let program = unhooked("unload.c", Link::Shared);
-    let flags = &["-ldl"];
-    let program = Program { flags, ..program };
+    common::compile(&arguments);
+    let program = unhooked("unload.c", Link::Shared).with(&["-ldl"]);
     program.passes(&[&object, "ours"]);
     program.passes(&[&object, "later"]);
     // The twin: a handler of its own is called where nothing is mapped.

@@ -10,11 +10,7 @@ use std::process::Output;
 const SIGABRT: i32 = 6;
 
 fn case(name: &str) -> Output {
-    let program = Program::called("contracts.c", Link::Shared);
-    let program = Program {
-        hooked: false,
-        ..program
-    };
+    let program = Program::called("contracts.c", Link::Shared).unhooked();
     program.output(&[name])
 }
 

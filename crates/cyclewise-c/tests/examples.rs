@@ -102,11 +102,6 @@ fn a_tree_that_leaks_is_caught() {
     assert_ne!(leaky, tree);
     let source = common::scratch().join("leaky.c");
     fs::write(&source, leaky).expect("a file");
-    let program = Program {
-        source,
-        link: Link::Shared,
-        hooked: false,
-        flags: &[],
-    };
+    let program = Program::new(source, Link::Shared).unhooked();
     assert_eq!(program.output(&[]).status.code(), Some(1));
 }

@@ -33,8 +33,7 @@ fn another_name_is_caught() {
     .expect("a file");
     let arguments = ["-shared", "-fPIC", "-nostdlib", "-o"].map(str::to_owned).into_iter();
     let arguments = arguments.chain([library.display().to_string(), source.display().to_string()]);
-    let output = common::cc(&arguments.collect::<Vec<_>>());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    common::compile(&arguments.collect::<Vec<_>>());
     let image = std::fs::read(library).expect("the library");
     assert_eq!(others(&image), ["helper"]);
 }
@@ -59,11 +58,6 @@ fn an_archive_beside_another_one_in_rust() {
     let code = "#include <cyclewise/cyclewise.h>\n#include <stddef.h>\nsize_t other(void);\n\
                 int main(void) { return other() == 3 && cw_version() ? 0 : 1; }\n";
     std::fs::write(&source, code).expect("a file");
-    let program = common::Program {
-        source,
-        link: Link::Archive,
-        hooked: true,
-        flags: &[&archive.display().to_string()],
-    };
-    program.passes(&[]);
+    let program = common::Program::new(source, Link::Archive);
+    program.with(&[&archive.display().to_string()]).passes(&[]);
 }

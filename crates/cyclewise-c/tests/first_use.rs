@@ -11,11 +11,7 @@ use common::{Link, Program};
 const FILE: &str = "first_use.c";
 
 fn unhooked(link: Link) -> Program<'static> {
-    let program = Program::called(FILE, link);
-    Program {
-        hooked: false,
-        ..program
-    }
+    Program::called(FILE, link).unhooked()
 }
 
 #[test]
@@ -31,24 +27,16 @@ fn in_a_program_with_the_archive() {
 /// Where nothing is inline.
 #[test]
 fn in_a_program_that_calls_everything() {
-    let program = unhooked(Link::Shared);
-    let flags = &["-DCW_NO_INLINE"];
-    Program { flags, ..program }.passes(&[]);
+    unhooked(Link::Shared).with(&["-DCW_NO_INLINE"]).passes(&[]);
 }
 
 /// The C library may allocate the thread-local words of an object that was loaded later at a thread's first use of them, by malloc.
 #[test]
 fn in_an_object_that_was_loaded_later() {
     for link in [Link::Shared, Link::Archive] {
-        let object = Program {
-            flags: &["-shared", "-fPIC", "-DOBJECT"],
-            ..unhooked(link)
-        };
+        let object = unhooked(link).with(&["-shared", "-fPIC", "-DOBJECT"]);
         let object = object.compile().expect("an object").display().to_string();
-        let loader = Program {
-            flags: &["-DLOADER", "-rdynamic", "-ldl"],
-            ..unhooked(Link::Archive)
-        };
+        let loader = unhooked(Link::Archive).with(&["-DLOADER", "-rdynamic", "-ldl"]);
         loader.passes(&[&object]);
     }
 }

@@ -69,8 +69,7 @@ fn compile(prefix: &Path, package: &[&str], name: &str) -> PathBuf {
     if package.contains(&"--static") {
         arguments.push("-static".to_owned());
     }
-    let output = common::cc(&arguments);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    common::compile(&arguments);
     file
 }
 

@@ -17,9 +17,9 @@ fn the_modes_work_with_the_archive() {
 
 #[test]
 fn a_fixed_executable_works() {
-    let flags = &["-no-pie", "-fno-pie"];
-    let program = Program::called("modes.c", Link::Archive);
-    Program { flags, ..program }.passes(&[]);
+    Program::called("modes.c", Link::Archive)
+        .with(&["-no-pie", "-fno-pie"])
+        .passes(&[]);
 }
 
 #[test]
@@ -38,15 +38,9 @@ fn keys_without_sites_change_with_those_that_have_any() {
             let source = common::root().join("tests/called/keys_other.c").display().to_string();
             let include = format!("-I{}", common::root().join("include").display());
             let arguments = ["-c", "-O2", other, &include, &source, "-o", &object].map(str::to_owned);
-            let output = common::cc(&arguments);
-            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            common::compile(&arguments);
             let flags = ["-DCW_NO_SITES", &object, "-pthread"];
-            let program = Program::called("keys.c", link);
-            Program {
-                flags: &flags,
-                ..program
-            }
-            .passes(&[]);
+            Program::called("keys.c", link).with(&flags).passes(&[]);
         }
     }
 }
@@ -54,9 +48,9 @@ fn keys_without_sites_change_with_those_that_have_any() {
 /// Handlers wait for a release, too, where the mask's place is not known to the inline functions.
 #[test]
 fn the_mask_holds_by_calls_where_it_has_no_offset() {
-    let program = Program::called("mask.c", Link::Shared);
-    let flags = &["-DNO_OFFSET", "-pthread"];
-    Program { flags, ..program }.passes(&[]);
+    Program::called("mask.c", Link::Shared)
+        .with(&["-DNO_OFFSET", "-pthread"])
+        .passes(&[]);
 }
 
 /// Nothing of the library is linked for a file that includes its headers and uses nothing.
@@ -71,8 +65,7 @@ fn headers_that_are_not_used_ask_for_nothing() {
     let include = format!("-I{}", common::root().join("include").display());
     let program = common::fresh("unused").display().to_string();
     let arguments = ["-O0", &include, &source.display().to_string(), "-o", &program].map(str::to_owned);
-    let output = common::cc(&arguments);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    common::compile(&arguments);
 }
 
 /// No function of the modes changes errno where they work, either.
@@ -96,12 +89,7 @@ fn errno_stays() {
 #[test]
 fn a_program_without_hooks_is_told_what_to_link() {
     for link in [Link::Shared, Link::Archive] {
-        let program = Program::called("refused.c", link);
-        let said = Program {
-            hooked: false,
-            ..program
-        }
-        .passes(&[]);
+        let said = Program::called("refused.c", link).unhooked().passes(&[]);
         assert!(
             said.starts_with("64 ")
                 && said.contains("cyclewise-hooks.o")
@@ -116,13 +104,10 @@ fn a_program_without_hooks_is_told_what_to_link() {
 fn hooks_of_another_version_are_refused_as_such() {
     let object = hooks_with("-DTABLE_ABI=1");
     for link in [Link::Shared, Link::Archive] {
-        let program = Program::called("refused.c", link);
-        let said = Program {
-            hooked: false,
-            flags: &[&object],
-            ..program
-        }
-        .passes(&[]);
+        let said = Program::called("refused.c", link)
+            .unhooked()
+            .with(&[&object])
+            .passes(&[]);
         assert!(
             said.starts_with("68 ") && said.contains("another version") && said.contains("relink"),
             "{link:?}: {said}"
@@ -135,17 +120,8 @@ fn hooks_of_another_version_are_refused_as_such() {
 #[test]
 fn hooks_that_call_with_other_arguments_are_not_linked() {
     let object = hooks_with("-DHOOKS_ABI=1");
-    let program = Program {
-        hooked: false,
-        ..Program::called("refused.c", Link::Shared)
-    };
-    let with = |flags: &[&str]| {
-        Program {
-            flags,
-            ..program.clone()
-        }
-        .compile()
-    };
+    let program = Program::called("refused.c", Link::Shared).unhooked();
+    let with = |flags: &[&str]| program.clone().with(flags).compile();
     let said = with(&[&object]).expect_err("there is no such function");
     assert!(said.contains("cw_hook1_pthread_create"), "{said}");
     // A library that had the functions stands for the one of before, and then has them no more.
@@ -156,8 +132,7 @@ fn hooks_that_call_with_other_arguments_are_not_linked() {
         let source = common::fresh("before.c");
         std::fs::write(&source, text).expect("a file");
         let source = source.display().to_string();
-        let output = common::cc(&["-shared", "-fPIC", "-o", &before, &source].map(str::to_owned));
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        common::compile(&["-shared", "-fPIC", "-o", &before, &source].map(str::to_owned));
     };
     let functions: Vec<_> = missing
         .iter()
@@ -178,13 +153,8 @@ fn hooks_that_call_with_other_arguments_are_not_linked() {
 #[test]
 fn a_static_program_is_refused_and_has_threads() {
     for flags in [["-static"], ["-static-pie"]] {
-        let program = Program::called("refused.c", Link::Archive);
-        let program = Program {
-            hooked: false,
-            flags: &flags,
-            ..program
-        };
-        let said = program.passes(&[]);
+        let program = Program::called("refused.c", Link::Archive).unhooked();
+        let said = program.with(&flags).passes(&[]);
         assert!(said.starts_with("16 "), "{flags:?}: {said}");
     }
 }
@@ -193,12 +163,7 @@ fn a_static_program_is_refused_and_has_threads() {
 #[test]
 fn hooks_in_a_static_program_say_so() {
     for flags in [["-static"], ["-static-pie"]] {
-        let program = Program::called("refused.c", Link::Archive);
-        let output = Program {
-            flags: &flags,
-            ..program
-        }
-        .output(&[]);
+        let output = Program::called("refused.c", Link::Archive).with(&flags).output(&[]);
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && output.stdout.is_empty());
         assert!(said.contains("cyclewise-hooks.o is in a static program"), "{said}");
@@ -211,8 +176,7 @@ fn shared_object(name: &str, arguments: &[&str]) -> String {
     let include = format!("-I{}", common::root().join("include").display());
     let before = ["-shared", "-fPIC", "-O2", &include, "-o", &object].into_iter();
     let arguments = before.chain(arguments.iter().copied()).map(str::to_owned);
-    let output = common::cc(&arguments.chain(common::library(Link::Shared)).collect::<Vec<_>>());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    common::compile(&arguments.chain(common::library(Link::Shared)).collect::<Vec<_>>());
     object
 }
 
@@ -341,13 +305,10 @@ fn twin_hooks_that_only_register_are_found_too_late() {
 #[test]
 fn hooks_in_a_library_of_the_program_work() {
     let library = hooked_library();
-    let program = Program::called("refused.c", Link::Shared);
-    let program = Program {
-        hooked: false,
-        flags: &["-Wl,--no-as-needed", &library],
-        ..program
-    };
-    let said = program.passes(&[]);
+    let said = Program::called("refused.c", Link::Shared)
+        .unhooked()
+        .with(&["-Wl,--no-as-needed", &library])
+        .passes(&[]);
     assert!(said.starts_with("0 "), "{said}");
 }
 
@@ -355,12 +316,9 @@ fn hooks_in_a_library_of_the_program_work() {
 #[test]
 fn hooks_in_a_library_that_is_loaded_later_are_refused() {
     let library = hooked_library();
-    let program = Program::called("refused.c", Link::Shared);
-    let said = Program {
-        hooked: false,
-        ..program
-    }
-    .passes(&[&library]);
+    let said = Program::called("refused.c", Link::Shared)
+        .unhooked()
+        .passes(&[&library]);
     assert!(said.starts_with("18 "), "{said}");
 }
 

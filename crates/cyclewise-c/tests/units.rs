@@ -18,8 +18,7 @@ fn library() -> PathBuf {
     arguments.extend(["-shared", "-fPIC", "-o"].map(str::to_owned));
     arguments.extend([library.display().to_string(), source.display().to_string()]);
     arguments.push(format!("-I{}", common::root().join("include").display()));
-    let output = common::cc(&arguments);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    common::compile(&arguments);
     library
 }
 

@@ -69,6 +69,13 @@ pub fn cc(arguments: &[String]) -> Output {
     Command::new(cc).args(arguments).output().expect("cc runs")
 }
 
+/// Runs `cc`, which succeeds.
+pub fn compile(arguments: &[String]) {
+    let output = cc(arguments);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {said}");
+}
+
 /// A path of its own for each file that is made: tests run at the same time.
 pub fn fresh(name: &str) -> PathBuf {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
@@ -101,8 +108,7 @@ fn compiled_hooks(flags: &[&str]) -> PathBuf {
     arguments.extend(["-Wall", "-Wextra", "-Werror", "-fPIC", "-o"].map(str::to_owned));
     arguments.push(object.display().to_string());
     arguments.extend(flags.iter().map(|flag| (*flag).to_owned()));
-    let output = cc(&arguments);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    compile(&arguments);
     object
 }
 
@@ -116,14 +122,29 @@ pub struct Program<'a> {
 }
 
 impl<'a> Program<'a> {
-    /// A file of `tests/called`, with the hooks.
-    pub fn called(file: &str, link: Link) -> Self {
+    /// A file, with the hooks.
+    pub fn new(source: PathBuf, link: Link) -> Self {
         Self {
-            source: root().join("tests/called").join(file),
+            source,
             link,
             hooked: true,
             flags: &[],
         }
+    }
+
+    /// A file of `tests/called`, with the hooks.
+    pub fn called(file: &str, link: Link) -> Self {
+        Self::new(root().join("tests/called").join(file), link)
+    }
+
+    /// The same without the hooks.
+    pub fn unhooked(self) -> Self {
+        Self { hooked: false, ..self }
+    }
+
+    /// The same with these flags.
+    pub fn with<'b>(self, flags: &'b [&'b str]) -> Program<'b> {
+        Program { flags, ..self }
     }
 
     /// Compiles it, once; what the compiler and the linker said where they failed.
