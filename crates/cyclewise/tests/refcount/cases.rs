@@ -14,6 +14,16 @@ fn after<C: Full, T>(start: u64, run: impl FnOnce(&C) -> T) -> (T, u64, Vec<Even
     (answer, count.read(), events)
 }
 
+/// What an operation on a count of the first number answers, the count it leaves, and what it reports; or all three as one tuple.
+macro_rules! rows {
+    ($count:ident: $($start:expr, $run:expr => $answer:expr $(, $left:expr, [$($event:expr),*])?;)*) => { $(
+        let found = after::<$count, _>($start, $run);
+        assert_eq!(found, rows!(@ $answer $(, $left, [$($event),*])?), "{}: {:#x}", stringify!($run), $start);
+    )* };
+    (@ $all:expr) => { $all };
+    (@ $answer:expr, $left:expr, [$($event:expr),*]) => { ($answer, $left, vec![$($event),*]) };
+}
+
 /// The same test in both widths.
 macro_rules! both {
     ($($name:ident)*) => { $(
@@ -44,70 +54,51 @@ mod check {
     pub(super) fn acquire_forms_saturate_at_the_edge_too<C: Full>() {
         for start in [C::MAX, C::SATURATED] {
             let overflow = (true, C::SATURATED, vec![AddNotZeroOverflow]);
-            assert_eq!(after::<C, _>(start, C::inc_not_zero_acquire), overflow);
-            assert_eq!(after::<C, _>(start, |c| c.add_not_zero_acquire(7)), overflow);
-            assert_eq!(
-                after::<C, _>(start, |c| c.inc_not_zero_limited_acquire(C::MAX)),
-                overflow
-            );
-            assert_eq!(
-                after::<C, _>(start, |c| c.add_not_zero_limited_acquire(7, C::MAX)),
-                overflow
-            );
+            rows! { C:
+                start, C::inc_not_zero_acquire => overflow;
+                start, |c| c.add_not_zero_acquire(7) => overflow;
+                start, |c| c.inc_not_zero_limited_acquire(C::MAX) => overflow;
+                start, |c| c.add_not_zero_limited_acquire(7, C::MAX) => overflow;
+            }
         }
-        assert_eq!(after::<C, _>(0, C::inc_not_zero_acquire), (false, 0, vec![]));
-        assert_eq!(after::<C, _>(0, |c| c.add_not_zero_acquire(7)), (false, 0, vec![]));
-        assert_eq!(after::<C, _>(1, C::inc_not_zero_acquire), (true, 2, vec![]));
-        assert_eq!(after::<C, _>(1, |c| c.add_not_zero_acquire(7)), (true, 8, vec![]));
+        rows! { C:
+            0, C::inc_not_zero_acquire => false, 0, [];
+            0, |c| c.add_not_zero_acquire(7) => false, 0, [];
+            1, C::inc_not_zero_acquire => true, 2, [];
+            1, |c| c.add_not_zero_acquire(7) => true, 8, [];
+        }
     }
 
     pub(super) fn limits_are_kept<C: Full>() {
-        assert_eq!(
-            after::<C, _>(4, |c| c.inc_not_zero_limited_acquire(5)),
-            (true, 5, vec![])
-        );
-        assert_eq!(
-            after::<C, _>(5, |c| c.inc_not_zero_limited_acquire(5)),
-            (false, 5, vec![])
-        );
-        assert_eq!(
-            after::<C, _>(9, |c| c.inc_not_zero_limited_acquire(5)),
-            (false, 9, vec![])
-        );
-        assert_eq!(
-            after::<C, _>(2, |c| c.add_not_zero_limited_acquire(3, 5)),
-            (true, 5, vec![])
-        );
-        assert_eq!(
-            after::<C, _>(2, |c| c.add_not_zero_limited_acquire(4, 5)),
-            (false, 2, vec![])
-        );
-        assert_eq!(
-            after::<C, _>(0, |c| c.inc_not_zero_limited_acquire(5)),
-            (false, 0, vec![])
-        );
+        rows! { C:
+            4, |c| c.inc_not_zero_limited_acquire(5) => true, 5, [];
+            5, |c| c.inc_not_zero_limited_acquire(5) => false, 5, [];
+            9, |c| c.inc_not_zero_limited_acquire(5) => false, 9, [];
+            2, |c| c.add_not_zero_limited_acquire(3, 5) => true, 5, [];
+            2, |c| c.add_not_zero_limited_acquire(4, 5) => false, 2, [];
+            0, |c| c.inc_not_zero_limited_acquire(5) => false, 0, [];
+        }
         // A saturated count exceeds every limit and stays saturated.
         let refused = (Err(C::SATURATED), C::SATURATED, vec![]);
-        assert_eq!(
-            after::<C, _>(C::SATURATED, |c| c.inc_not_zero_limited_acquire_old(C::MAX - 1)),
-            refused
-        );
+        rows! { C: C::SATURATED, |c| c.inc_not_zero_limited_acquire_old(C::MAX - 1) => refused; }
     }
 
     pub(super) fn dec_if_one_takes_the_last_only<C: Full>() {
-        assert_eq!(after::<C, _>(1, C::dec_if_one), (true, 0, vec![]));
+        rows! { C: 1, C::dec_if_one => true, 0, []; }
         for start in [0, 2, C::MAX, C::SATURATED] {
-            assert_eq!(after::<C, _>(start, C::dec_if_one), (false, start, vec![]));
+            rows! { C: start, C::dec_if_one => false, start, []; }
         }
     }
 
     pub(super) fn dec_not_one_leaves_the_last<C: Full>() {
-        assert_eq!(after::<C, _>(1, C::dec_not_one), (false, 1, vec![]));
-        assert_eq!(after::<C, _>(2, C::dec_not_one), (true, 1, vec![]));
-        assert_eq!(after::<C, _>(C::MAX, C::dec_not_one), (true, C::MAX - 1, vec![]));
+        rows! { C:
+            1, C::dec_not_one => false, 1, [];
+            2, C::dec_not_one => true, 1, [];
+            C::MAX, C::dec_not_one => true, C::MAX - 1, [];
+        }
         for start in [0, C::SATURATED, C::MAX + 1, C::SATURATED + 1] {
             let saturated = (true, C::SATURATED, vec![SubUseAfterFree]);
-            assert_eq!(after::<C, _>(start, C::dec_not_one), saturated);
+            rows! { C: start, C::dec_not_one => saturated; }
         }
     }
 
@@ -155,102 +146,73 @@ mod check {
         ];
         for start in bad {
             let pinned = |event| ((), C::SATURATED, vec![event]);
-            assert_eq!(after::<C, _>(start, C::inc), pinned(AddOverflow), "{start:#x}");
-            assert_eq!(after::<C, _>(start, |c| c.add(0)), pinned(AddOverflow), "{start:#x}");
-            assert_eq!(after::<C, _>(start, |c| c.add(3)), pinned(AddOverflow), "{start:#x}");
-            assert_eq!(
-                after::<C, _>(start, |c| c.add(C::MAX)),
-                pinned(AddOverflow),
-                "{start:#x}"
-            );
-            assert_eq!(after::<C, _>(start, C::dec), pinned(DecLeak), "{start:#x}");
+            rows! { C:
+                start, C::inc => pinned(AddOverflow);
+                start, |c| c.add(0) => pinned(AddOverflow);
+                start, |c| c.add(3) => pinned(AddOverflow);
+                start, |c| c.add(C::MAX) => pinned(AddOverflow);
+                start, C::dec => pinned(DecLeak);
+            }
             let pinned = |answer, event| (answer, C::SATURATED, vec![event]);
             let refused = pinned(false, SubUseAfterFree);
-            assert_eq!(after::<C, _>(start, C::dec_and_test), refused, "{start:#x}");
+            rows! { C: start, C::dec_and_test => refused; }
             for n in [0, 1, 3, BATCH.into(), C::MAX, C::SATURATED, top] {
-                assert_eq!(
-                    after::<C, _>(start, |c| c.sub_and_test(n)),
-                    refused,
-                    "{start:#x} - {n:#x}"
-                );
+                rows! { C: start, |c| c.sub_and_test(n) => refused; }
             }
             let given = pinned(true, AddNotZeroOverflow);
-            assert_eq!(after::<C, _>(start, C::inc_not_zero), given, "{start:#x}");
-            assert_eq!(after::<C, _>(start, |c| c.add_not_zero(C::MAX)), given, "{start:#x}");
+            rows! { C:
+                start, C::inc_not_zero => given;
+                start, |c| c.add_not_zero(C::MAX) => given;
+            }
         }
     }
 
     pub(super) fn old_values_are_those_before<C: Full>() {
-        assert_eq!(after::<C, _>(5, C::inc_old), (5, 6, vec![]));
-        assert_eq!(after::<C, _>(5, |c| c.add_old(3)), (5, 8, vec![]));
-        assert_eq!(after::<C, _>(5, C::inc_not_zero_old), (Some(5), 6, vec![]));
-        assert_eq!(after::<C, _>(5, |c| c.add_not_zero_old(3)), (Some(5), 8, vec![]));
-        assert_eq!(after::<C, _>(5, C::inc_not_zero_acquire_old), (Some(5), 6, vec![]));
-        assert_eq!(
-            after::<C, _>(5, |c| c.add_not_zero_acquire_old(3)),
-            (Some(5), 8, vec![])
-        );
-        assert_eq!(after::<C, _>(0, C::inc_not_zero_old), (None, 0, vec![]));
-        assert_eq!(
-            after::<C, _>(5, |c| c.inc_not_zero_limited_acquire_old(6)),
-            (Ok(5), 6, vec![])
-        );
-        assert_eq!(
-            after::<C, _>(5, |c| c.add_not_zero_limited_acquire_old(3, 6)),
-            (Err(5), 5, vec![])
-        );
-        assert_eq!(after::<C, _>(5, C::dec_old), (5, 4, vec![]));
-        assert_eq!(after::<C, _>(5, C::dec_and_test_old), ((5, false), 4, vec![]));
-        assert_eq!(after::<C, _>(1, C::dec_and_test_old), ((1, true), 0, vec![]));
-        assert_eq!(after::<C, _>(5, |c| c.sub_and_test_old(5)), ((5, true), 0, vec![]));
+        rows! { C:
+            5, C::inc_old => 5, 6, [];
+            5, |c| c.add_old(3) => 5, 8, [];
+            5, C::inc_not_zero_old => Some(5), 6, [];
+            5, |c| c.add_not_zero_old(3) => Some(5), 8, [];
+            5, C::inc_not_zero_acquire_old => Some(5), 6, [];
+            5, |c| c.add_not_zero_acquire_old(3) => Some(5), 8, [];
+            0, C::inc_not_zero_old => None, 0, [];
+            5, |c| c.inc_not_zero_limited_acquire_old(6) => Ok(5), 6, [];
+            5, |c| c.add_not_zero_limited_acquire_old(3, 6) => Err(5), 5, [];
+            5, C::dec_old => 5, 4, [];
+            5, C::dec_and_test_old => (5, false), 4, [];
+            1, C::dec_and_test_old => (1, true), 0, [];
+            5, |c| c.sub_and_test_old(5) => (5, true), 0, [];
+        }
         // Misuse is an event too.
-        assert_eq!(after::<C, _>(0, C::inc_old), (0, C::SATURATED, vec![AddUseAfterFree]));
-        assert_eq!(
-            after::<C, _>(C::MAX, C::inc_old),
-            (C::MAX, C::SATURATED, vec![AddOverflow])
-        );
-        assert_eq!(after::<C, _>(1, C::dec_old), (1, C::SATURATED, vec![DecLeak]));
-        assert_eq!(
-            after::<C, _>(0, C::dec_and_test_old),
-            ((0, false), C::SATURATED, vec![SubUseAfterFree])
-        );
-        assert_eq!(
-            after::<C, _>(2, |c| c.sub_and_test_old(3)),
-            ((2, false), C::SATURATED, vec![SubUseAfterFree])
-        );
+        rows! { C:
+            0, C::inc_old => 0, C::SATURATED, [AddUseAfterFree];
+            C::MAX, C::inc_old => C::MAX, C::SATURATED, [AddOverflow];
+            1, C::dec_old => 1, C::SATURATED, [DecLeak];
+            0, C::dec_and_test_old => (0, false), C::SATURATED, [SubUseAfterFree];
+            2, |c| c.sub_and_test_old(3) => (2, false), C::SATURATED, [SubUseAfterFree];
+        }
     }
 
     pub(super) fn batches_are_exact_on_both_sides_of_the_limit<C: Full>() {
         let limit = u64::from(BATCH);
         for n in [limit - 1, limit, limit + 1, 1000, C::MAX / 2, C::MAX - 1] {
-            assert_eq!(after::<C, _>(1, |c| c.add_old(n)), (1, 1 + n, vec![]), "{n}");
-            assert_eq!(after::<C, _>(C::MAX - n, |c| c.add(n)), ((), C::MAX, vec![]), "{n}");
-            assert_eq!(
-                after::<C, _>(C::MAX - n + 1, |c| c.add(n)),
-                ((), C::SATURATED, vec![AddOverflow]),
-                "{n}"
-            );
-            assert_eq!(
-                after::<C, _>(0, |c| c.add(n)),
-                ((), C::SATURATED, vec![AddUseAfterFree]),
-                "{n}"
-            );
-            assert_eq!(after::<C, _>(n, |c| c.sub_and_test(n)), (true, 0, vec![]), "{n}");
-            assert_eq!(
-                after::<C, _>(n + 1, |c| c.sub_and_test_old(n)),
-                ((n + 1, false), 1, vec![]),
-                "{n}"
-            );
+            rows! { C:
+                1, |c| c.add_old(n) => 1, 1 + n, [];
+                C::MAX - n, |c| c.add(n) => (), C::MAX, [];
+                C::MAX - n + 1, |c| c.add(n) => (), C::SATURATED, [AddOverflow];
+                0, |c| c.add(n) => (), C::SATURATED, [AddUseAfterFree];
+                n, |c| c.sub_and_test(n) => true, 0, [];
+                n + 1, |c| c.sub_and_test_old(n) => (n + 1, false), 1, [];
+            }
             let underflow = (false, C::SATURATED, vec![SubUseAfterFree]);
-            assert_eq!(after::<C, _>(n - 1, |c| c.sub_and_test(n)), underflow, "{n}");
-            assert_eq!(after::<C, _>(0, |c| c.sub_and_test(n)), underflow, "{n}");
+            rows! { C:
+                n - 1, |c| c.sub_and_test(n) => underflow;
+                0, |c| c.sub_and_test(n) => underflow;
+            }
         }
         // The operation that makes a saturated refcount_t zero for a moment.
         let escape = C::TOP - C::SATURATED + 1;
-        assert_eq!(
-            after::<C, _>(C::SATURATED, |c| c.add(escape)),
-            ((), C::SATURATED, vec![AddOverflow])
-        );
+        rows! { C: C::SATURATED, |c| c.add(escape) => (), C::SATURATED, [AddOverflow]; }
     }
 
     pub(super) fn sets_store_what_they_are_given<C: Full>() {

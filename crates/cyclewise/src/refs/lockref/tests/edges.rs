@@ -53,55 +53,43 @@ fn check<R: PartialEq + Debug>(name: &str, operation: impl Fn(&'static Scripted<
     }
 }
 
-#[test]
-fn get() {
-    check(
-        "get",
-        |lockref| lockref.get(),
-        &[
-            (DEAD, (), DEAD, Some(AddUseAfterFree)),
-            (0, (), SATURATED, Some(AddUseAfterFree)),
-            (1, (), 2, None),
-            (2, (), 3, None),
-            (MAX - 1, (), MAX, None),
-            (MAX, (), SATURATED, Some(AddOverflow)),
-            (SATURATED, (), SATURATED, None),
-        ],
-    );
+macro_rules! edges {
+    ($($test:ident: $name:literal, $operation:expr, $rows:expr;)*) => { $(
+        #[test]
+        fn $test() {
+            check($name, $operation, &$rows);
+        }
+    )* };
 }
 
-#[test]
-fn get_not_zero() {
-    check(
-        "get_not_zero",
-        |lockref| lockref.get_not_zero(),
-        &[
-            (DEAD, false, DEAD, None),
-            (0, false, 0, None),
-            (1, true, 2, None),
-            (2, true, 3, None),
-            (MAX - 1, true, MAX, None),
-            (MAX, true, SATURATED, Some(AddNotZeroOverflow)),
-            (SATURATED, true, SATURATED, None),
-        ],
-    );
-}
-
-#[test]
-fn get_not_dead() {
-    check(
-        "get_not_dead",
-        |lockref| lockref.get_not_dead(),
-        &[
-            (DEAD, false, DEAD, None),
-            (0, true, 1, None),
-            (1, true, 2, None),
-            (2, true, 3, None),
-            (MAX - 1, true, MAX, None),
-            (MAX, true, SATURATED, Some(AddNotZeroOverflow)),
-            (SATURATED, true, SATURATED, None),
-        ],
-    );
+edges! {
+    get: "get", |lockref| lockref.get(), [
+        (DEAD, (), DEAD, Some(AddUseAfterFree)),
+        (0, (), SATURATED, Some(AddUseAfterFree)),
+        (1, (), 2, None),
+        (2, (), 3, None),
+        (MAX - 1, (), MAX, None),
+        (MAX, (), SATURATED, Some(AddOverflow)),
+        (SATURATED, (), SATURATED, None),
+    ];
+    get_not_zero: "get_not_zero", |lockref| lockref.get_not_zero(), [
+        (DEAD, false, DEAD, None),
+        (0, false, 0, None),
+        (1, true, 2, None),
+        (2, true, 3, None),
+        (MAX - 1, true, MAX, None),
+        (MAX, true, SATURATED, Some(AddNotZeroOverflow)),
+        (SATURATED, true, SATURATED, None),
+    ];
+    get_not_dead: "get_not_dead", |lockref| lockref.get_not_dead(), [
+        (DEAD, false, DEAD, None),
+        (0, true, 1, None),
+        (1, true, 2, None),
+        (2, true, 3, None),
+        (MAX - 1, true, MAX, None),
+        (MAX, true, SATURATED, Some(AddNotZeroOverflow)),
+        (SATURATED, true, SATURATED, None),
+    ];
 }
 
 /// The result of `put_or_lock`: done, or locked with this count.
@@ -112,21 +100,16 @@ fn put_or_lock(lockref: &'static Scripted<Once>) -> Option<i32> {
     })
 }
 
-#[test]
-fn put_or_lock_keeps_the_last_and_locks() {
-    check(
-        "put_or_lock",
-        put_or_lock,
-        &[
-            (DEAD, Some(DEAD), DEAD, Some(SubUseAfterFree)),
-            (0, Some(0), 0, Some(SubUseAfterFree)),
-            (1, Some(1), 1, None),
-            (2, None, 1, None),
-            (3, None, 2, None),
-            (MAX, None, MAX - 1, None),
-            (SATURATED, None, SATURATED, None),
-        ],
-    );
+edges! {
+    put_or_lock_keeps_the_last_and_locks: "put_or_lock", put_or_lock, [
+        (DEAD, Some(DEAD), DEAD, Some(SubUseAfterFree)),
+        (0, Some(0), 0, Some(SubUseAfterFree)),
+        (1, Some(1), 1, None),
+        (2, None, 1, None),
+        (3, None, 2, None),
+        (MAX, None, MAX - 1, None),
+        (SATURATED, None, SATURATED, None),
+    ];
 }
 
 #[test]
