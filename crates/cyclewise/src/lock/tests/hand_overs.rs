@@ -3,9 +3,9 @@
 
 use super::super::high_half_word::HighHalfWord;
 use super::super::lock_word::{HANDOFF, LockWord, SplitWord};
+use super::forward::forward;
 use super::kernel::Kernel;
 use super::models::{Guarded, model};
-use crate::primitive::AtomicU16;
 use loom::thread;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -19,9 +19,7 @@ struct Counting<W, const HANDS_OVER: bool> {
 }
 
 impl<W: LockWord, const HANDS_OVER: bool> LockWord for Counting<W, HANDS_OVER> {
-    fn bits(&self) -> u32 {
-        self.word.bits()
-    }
+    forward! { word: bits release_alone release set_pending clear_pending clear_hints turn tail swap_tail end_tail address }
 
     fn try_take(&self, found: u32) -> bool {
         let taken = self.word.try_take(found);
@@ -29,14 +27,6 @@ impl<W: LockWord, const HANDS_OVER: bool> LockWord for Counting<W, HANDS_OVER> {
             self.hand_overs.fetch_add(1, Relaxed);
         }
         taken
-    }
-
-    fn release_alone(&self) -> bool {
-        self.word.release_alone()
-    }
-
-    fn release(&self) {
-        self.word.release();
     }
 
     fn release_to_head(&self, bit: u32) {
@@ -47,42 +37,10 @@ impl<W: LockWord, const HANDS_OVER: bool> LockWord for Counting<W, HANDS_OVER> {
         }
     }
 
-    fn set_pending(&self) {
-        self.word.set_pending();
-    }
-
     fn set_handoff(&self) {
         if HANDS_OVER {
             self.word.set_handoff();
         }
-    }
-
-    fn clear_pending(&self) {
-        self.word.clear_pending();
-    }
-
-    fn clear_hints(&self) {
-        self.word.clear_hints();
-    }
-
-    fn turn(&self) -> Option<&AtomicU16> {
-        self.word.turn()
-    }
-
-    fn tail(&self) -> u16 {
-        self.word.tail()
-    }
-
-    fn swap_tail(&self, node: u16) -> u16 {
-        self.word.swap_tail(node)
-    }
-
-    fn end_tail(&self, node: u16) -> bool {
-        self.word.end_tail(node)
-    }
-
-    fn address(&self) -> usize {
-        self.word.address()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Tests of private parts: the word and the nodes. The models are in `loom.rs`.
 
+mod forward;
 mod lock_word;
 mod order;
 #[cfg(panic = "unwind")]

@@ -6,8 +6,9 @@ use super::super::lock_word::{LOCKED, LockWord, SplitWord};
 use super::super::park::Park;
 use super::super::relax::{Pause, Relax};
 use super::super::turn::TURN_NS;
+use super::forward::forward;
 use super::order::alone;
-use crate::primitive::{AtomicU16, AtomicU32};
+use crate::primitive::AtomicU32;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::thread;
@@ -196,25 +197,7 @@ const CLEARS_BOTH: u8 = 2;
 struct Faulty<const WRONG: u8>(SplitWord);
 
 impl<const WRONG: u8> LockWord for Faulty<WRONG> {
-    fn bits(&self) -> u32 {
-        self.0.bits()
-    }
-
-    fn try_take(&self, found: u32) -> bool {
-        self.0.try_take(found)
-    }
-
-    fn release_alone(&self) -> bool {
-        self.0.release_alone()
-    }
-
-    fn release(&self) {
-        self.0.release();
-    }
-
-    fn release_to_head(&self, bit: u32) {
-        self.0.release_to_head(bit);
-    }
+    forward! { 0: bits try_take release_alone release release_to_head clear_hints turn tail swap_tail end_tail address }
 
     fn set_pending(&self) {
         if WRONG != FORGETS {
@@ -233,30 +216,6 @@ impl<const WRONG: u8> LockWord for Faulty<WRONG> {
             CLEARS_BOTH => self.0.clear_hints(),
             _ => self.0.clear_pending(),
         }
-    }
-
-    fn clear_hints(&self) {
-        self.0.clear_hints();
-    }
-
-    fn turn(&self) -> Option<&AtomicU16> {
-        self.0.turn()
-    }
-
-    fn tail(&self) -> u16 {
-        self.0.tail()
-    }
-
-    fn swap_tail(&self, node: u16) -> u16 {
-        self.0.swap_tail(node)
-    }
-
-    fn end_tail(&self, node: u16) -> bool {
-        self.0.end_tail(node)
-    }
-
-    fn address(&self) -> usize {
-        self.0.address()
     }
 }
 

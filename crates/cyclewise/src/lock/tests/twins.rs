@@ -3,9 +3,9 @@
 use super::super::lock_word::{LOCKED, LockWord, SplitWord};
 use super::super::nodes::NodeIndex;
 use super::super::park::Park;
+use super::forward::forward;
 use super::kernel::{Kernel, NO_HEAVY, NO_LIGHT, NO_WAKE};
 use super::models::{left_behind, three, two};
-use crate::primitive::AtomicU16;
 use crate::primitive::threads::caught;
 
 /// The possible faults of a word.
@@ -25,9 +25,7 @@ impl<const WRONG: u8> Twin<WRONG> {
 }
 
 impl<const WRONG: u8> LockWord for Twin<WRONG> {
-    fn bits(&self) -> u32 {
-        self.0.bits()
-    }
+    forward! { 0: bits release_to_head set_pending set_handoff clear_pending clear_hints turn tail address }
 
     fn try_take(&self, found: u32) -> bool {
         match WRONG {
@@ -56,34 +54,6 @@ impl<const WRONG: u8> LockWord for Twin<WRONG> {
         }
     }
 
-    fn release_to_head(&self, bit: u32) {
-        self.0.release_to_head(bit);
-    }
-
-    fn set_pending(&self) {
-        self.0.set_pending();
-    }
-
-    fn set_handoff(&self) {
-        self.0.set_handoff();
-    }
-
-    fn clear_pending(&self) {
-        self.0.clear_pending();
-    }
-
-    fn clear_hints(&self) {
-        self.0.clear_hints();
-    }
-
-    fn turn(&self) -> Option<&AtomicU16> {
-        self.0.turn()
-    }
-
-    fn tail(&self) -> u16 {
-        self.0.tail()
-    }
-
     fn swap_tail(&self, node: u16) -> u16 {
         let found = self.0.swap_tail(node);
         match NodeIndex::from_tail(found) {
@@ -96,10 +66,6 @@ impl<const WRONG: u8> LockWord for Twin<WRONG> {
     fn end_tail(&self, node: u16) -> bool {
         // A waiter that queued in between is never made the head.
         self.0.end_tail(node) || WRONG == ENDED_UNSEEN
-    }
-
-    fn address(&self) -> usize {
-        self.0.address()
     }
 }
 
