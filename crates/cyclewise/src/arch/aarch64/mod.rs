@@ -6,12 +6,15 @@ pub use super::portable::*;
 pub(crate) mod cntvct;
 #[cfg(target_env = "gnu")]
 pub(crate) mod freeze;
+#[path = "../x86_64/leak_sanitizer.rs"]
 pub(crate) mod leak_sanitizer;
 #[cfg(feature = "std")]
 pub(crate) mod rseq;
 #[cfg(all(target_env = "gnu", target_feature = "crt-static"))]
+#[path = "../x86_64/static_libc.rs"]
 pub(crate) mod static_libc;
 #[cfg(target_env = "gnu")]
 pub(crate) mod thread_block;
+mod weak;
 
 pub(crate) use cntvct as counter;

@@ -23,8 +23,8 @@
 #![expect(unsafe_code, reason = "reads records between linker symbols")]
 
 use super::feature::{self, LFENCE_ORDERS};
+use super::table::records;
 use super::tsc_order;
-use core::arch::asm;
 
 /// Longest instruction of [`NOPS`].
 const LONGEST_NOP: usize = 9;
@@ -208,24 +208,5 @@ fn at(field: &i32) -> usize {
 /// The records of this link unit. Not inlined: another unit's code would find its own table.
 #[inline(never)]
 fn records() -> &'static [Record] {
-    let (start, stop): (*const Record, *const Record);
-    // SAFETY: computes two addresses. The empty record makes the linker define both symbols even without alternatives.
-    unsafe {
-        asm!(
-            ".pushsection cyclewise_alt_v1, \"aR\", @progbits",
-            ".p2align 2",
-            ".long 0, 0, 0, 0",
-            ".popsection",
-            ".hidden __start_cyclewise_alt_v1",
-            ".hidden __stop_cyclewise_alt_v1",
-            "lea {start}, [rip + __start_cyclewise_alt_v1]",
-            "lea {stop}, [rip + __stop_cyclewise_alt_v1]",
-            start = out(reg) start,
-            stop = out(reg) stop,
-            options(pure, nomem, nostack, preserves_flags),
-        )
-    };
-    let count = (stop.addr() - start.addr()) / size_of::<Record>();
-    // SAFETY: the linker puts whole records between the two, aligned to 4, never written (Invariant 2).
-    unsafe { core::slice::from_raw_parts(start, count) }
+    records!("cyclewise_alt_v1", "0, 0, 0, 0", Record)
 }

@@ -27,7 +27,7 @@
 //! Only the assembler writes the records, from the macro in this file.
 #![expect(unsafe_code, reason = "reads records between linker symbols")]
 
-use core::arch::asm;
+use super::table::records;
 
 /// The site of a key at its default: the recommended 5-byte NOP.
 pub(crate) const NOP: [u8; LENGTH] = [0x0f, 0x1f, 0x44, 0, 0];
@@ -195,24 +195,5 @@ fn at(field: &i32) -> usize {
 /// The records of this link unit. Not inlined: another unit's code would find its own table.
 #[inline(never)]
 fn records() -> &'static [Record] {
-    let (start, stop): (*const Record, *const Record);
-    // SAFETY: computes two addresses. The empty record makes the linker define both symbols even if no key is tested.
-    unsafe {
-        asm!(
-            ".pushsection cyclewise_key_v2, \"aR\", @progbits",
-            ".p2align 2",
-            ".long 0, 0, 0, 0",
-            ".popsection",
-            ".hidden __start_cyclewise_key_v2",
-            ".hidden __stop_cyclewise_key_v2",
-            "lea {start}, [rip + __start_cyclewise_key_v2]",
-            "lea {stop}, [rip + __stop_cyclewise_key_v2]",
-            start = out(reg) start,
-            stop = out(reg) stop,
-            options(pure, nomem, nostack, preserves_flags),
-        )
-    };
-    let count = (stop.addr() - start.addr()) / size_of::<Record>();
-    // SAFETY: the linker puts whole records between the two, aligned to 4, never written (Invariant 3).
-    unsafe { core::slice::from_raw_parts(start, count) }
+    records!("cyclewise_key_v2", "0, 0, 0, 0", Record)
 }

@@ -26,6 +26,7 @@ pub(crate) mod site_table;
 #[cfg(all(target_env = "gnu", target_feature = "crt-static"))]
 pub(crate) mod static_libc;
 pub(crate) mod sync_core;
+mod table;
 pub(crate) mod text_lock;
 #[cfg(all(feature = "std", target_env = "gnu"))]
 pub(crate) mod thread_block;
@@ -33,5 +34,6 @@ pub mod tsc_order;
 #[cfg(feature = "patch")]
 pub(crate) mod unit;
 pub(crate) mod valgrind;
+mod weak;
 #[cfg(all(feature = "std", target_env = "gnu"))]
 pub(crate) mod weak_symbol;

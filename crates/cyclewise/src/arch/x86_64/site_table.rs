@@ -1,16 +1,15 @@
 //! The table of this link unit's LOCK prefix sites, collected by the linker.
 //!
-//! Each executable or shared object that contains this code has its own table. `.hidden` binds the symbols to the link
-//! unit of the reference, whatever other units export.
+//! Each executable or shared object that contains this code has its own table.
 //!
 //! # Safety
 //! 1. Between `__start_cyclewise_lock_v1` and `__stop_cyclewise_lock_v1` the linker puts that section and nothing else;
 //!    every contribution is 4-aligned and a multiple of 4 bytes. So it is an array of `i32`, and it is never written.
-//! 2. A record is the distance from itself to a prefix of the same link unit, or 0 for no prefix. The assembly below
+//! 2. A record is the distance from itself to a prefix of the same link unit, or 0 for no prefix. The assembly of `records`
 //!    contributes a record of 0, because the symbols of a section without contributions would be undefined.
 #![expect(unsafe_code, reason = "linker-defined symbols, and records that are distances")]
 
-use core::arch::asm;
+use super::table::records;
 
 /// Whether there are LOCK prefixes to patch.
 pub(crate) const HAS_SITES: bool = true;
@@ -31,25 +30,5 @@ impl Record {
 /// The records of this link unit. Not inlined: another unit's code would find its own table.
 #[inline(never)]
 pub(crate) fn records() -> &'static [Record] {
-    let (start, stop): (*const Record, *const Record);
-    // SAFETY: LEA computes two addresses and changes neither memory nor flags; the directives contribute the record of
-    // Invariant 2.
-    unsafe {
-        asm!(
-            ".pushsection cyclewise_lock_v1,\"aR\",@progbits",
-            ".balign 4",
-            ".long 0",
-            ".popsection",
-            ".hidden __start_cyclewise_lock_v1",
-            ".hidden __stop_cyclewise_lock_v1",
-            "lea {start}, [rip + __start_cyclewise_lock_v1]",
-            "lea {stop}, [rip + __stop_cyclewise_lock_v1]",
-            start = out(reg) start,
-            stop = out(reg) stop,
-            options(nomem, nostack, preserves_flags),
-        );
-    }
-    let records = (stop as usize - start as usize) / size_of::<Record>();
-    // SAFETY: the linker put whole records between the two symbols, and nothing writes them (Invariant 1).
-    unsafe { core::slice::from_raw_parts(start, records) }
+    records!("cyclewise_lock_v1", "0", Record)
 }

@@ -5,30 +5,18 @@
 //! the program would not start with a glibc that lacks it.
 //!
 //! # References
-//! glibc manual, "Restartable Sequences"; gABI, STB_WEAK; System V ABI, AMD64, 4.4 (GOTPCREL).
+//! glibc manual, "Restartable Sequences".
 //!
 //! # Safety
 //! 1. Where the symbols are defined, they have the types of glibc's <sys/rseq.h>, and are constant once the program's
 //!    first constructors run.
 #![expect(unsafe_code, reason = "stable Rust has no weak symbols")]
 
-use core::arch::asm;
+use super::weak::weak;
 
 /// `__rseq_size` and `__rseq_offset`, if they are linked.
 pub(crate) fn rseq_words() -> Option<(u32, isize)> {
-    let (size, offset): (*const u32, *const isize);
-    // SAFETY: computes two addresses, null for an undefined symbol.
-    unsafe {
-        asm!(
-            ".weak __rseq_size",
-            ".weak __rseq_offset",
-            "mov {size}, qword ptr [rip + __rseq_size@GOTPCREL]",
-            "mov {offset}, qword ptr [rip + __rseq_offset@GOTPCREL]",
-            size = out(reg) size,
-            offset = out(reg) offset,
-            options(pure, nomem, nostack, preserves_flags),
-        )
-    };
+    let (size, offset) = (weak!("__rseq_size" as u32), weak!("__rseq_offset" as isize));
     if size.is_null() || offset.is_null() {
         return None;
     }

@@ -8,44 +8,28 @@
 //! The reference to the hooks' table makes linkers export it from the program, and is bound before any initializer runs.
 //!
 //! # References
-//! LLVM compiler-rt/lib/interception/interception.h; gABI, STB_WEAK; System V ABI, AMD64, 4.4 (GOTPCREL).
+//! LLVM compiler-rt/lib/interception/interception.h.
 //!
 //! # Safety
 //! 1. The addresses are read and not called here. A caller follows the C library's contract.
 #![expect(unsafe_code, reason = "stable Rust has no weak symbols")]
 
-use core::arch::asm;
+use super::weak::weak;
 use core::ffi::{CStr, c_void};
-
-macro_rules! weak {
-    ($symbol:literal) => {{
-        let at: *mut c_void;
-        // SAFETY: reads an address that the linker filled in, null for an undefined symbol (Invariant 1).
-        unsafe {
-            asm!(
-                concat!(".weak ", $symbol),
-                concat!("mov {at}, qword ptr [rip + ", $symbol, "@GOTPCREL]"),
-                at = out(reg) at,
-                options(pure, nomem, nostack, preserves_flags),
-            )
-        };
-        at
-    }};
-}
 
 /// The sanitizer's function to call in place of the C library's `name`, or null. Runtimes intercept only these two of
 /// the functions that create threads.
 pub(crate) fn interceptor(name: &CStr) -> *mut c_void {
     match name.to_bytes() {
-        b"pthread_create" => weak!("__interceptor_pthread_create"),
-        b"timer_create" => weak!("__interceptor_timer_create"),
+        b"pthread_create" => weak!("__interceptor_pthread_create" as c_void),
+        b"timer_create" => weak!("__interceptor_timer_create" as c_void),
         _ => core::ptr::null_mut(),
     }
 }
 
 /// The table in `cyclewise-hooks.o`, or null.
 pub(crate) fn hooks_of_c_program() -> *const c_void {
-    weak!("cw_hooks_table")
+    weak!("cw_hooks_table" as c_void)
 }
 
 #[cfg(test)]
@@ -54,7 +38,7 @@ mod tests {
 
     #[test]
     fn a_runtime_that_intercepts_join_intercepts_create() {
-        let joins = weak!("__interceptor_pthread_join");
+        let joins = weak!("__interceptor_pthread_join" as c_void);
         assert_eq!(interceptor(c"pthread_create").is_null(), joins.is_null());
         assert!(interceptor(c"thrd_create").is_null());
     }

@@ -1,0 +1,24 @@
+//! The address of a weak symbol: null where nothing defines it.
+//!
+//! # References
+//! gABI, STB_WEAK; System V ABI, AMD64, 4.4 (GOTPCREL).
+//!
+//! # Safety
+//! 1. The address is computed and not followed: who uses it says what is there.
+
+macro_rules! weak {
+    ($symbol:literal as $type:ty) => {{
+        let at: *mut $type;
+        // SAFETY: computes an address that the linker filled in, null for an undefined symbol.
+        unsafe {
+            core::arch::asm!(
+                concat!(".weak ", $symbol),
+                concat!("mov {at}, qword ptr [rip + ", $symbol, "@GOTPCREL]"),
+                at = out(reg) at,
+                options(pure, nomem, nostack, preserves_flags),
+            )
+        };
+        at
+    }};
+}
+pub(super) use weak;
