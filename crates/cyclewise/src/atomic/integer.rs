@@ -9,6 +9,17 @@ use crate::arch::{Bits, Exchange, Rmw};
 use core::sync::atomic::{self, Ordering};
 use core::{cmp, fmt};
 
+/// Read-modify-writes that are one instruction, under its name in `arch`.
+macro_rules! operations {
+    ($($(#[$meta:meta])* $name:ident($($value:ident: $type:ty)?) $(-> $result:ty)?;)*) => { $(
+        $(#[$meta])*
+        #[inline]
+        pub fn $name(&self, $($value: $type,)? order: Ordering) $(-> $result)? {
+            self.0.$name($($value,)? order)
+        }
+    )* };
+}
+
 macro_rules! integers {
     ($($name:ident: $value:ident;)*) => { $(
         #[doc = concat!("std's `", stringify!($name), "`, with patchable LOCK prefixes.")]
@@ -89,99 +100,42 @@ macro_rules! integers {
                 self.0.cmpxchg_and_test(current, new, success, super::failing(failure))
             }
 
-            /// Adds, wrapping: ADD.
-            #[inline]
-            pub fn add(&self, value: $value, order: Ordering) {
-                self.0.add(value, order);
-            }
-
-            /// Subtracts, wrapping: SUB.
-            #[inline]
-            pub fn sub(&self, value: $value, order: Ordering) {
-                self.0.sub(value, order);
-            }
-
-            /// Adds one, wrapping: INC.
-            #[inline]
-            #[doc(alias = "atomic_inc")]
-            pub fn inc(&self, order: Ordering) {
-                self.0.inc(order);
-            }
-
-            /// Subtracts one, wrapping: DEC.
-            #[inline]
-            #[doc(alias = "atomic_dec")]
-            pub fn dec(&self, order: Ordering) {
-                self.0.dec(order);
-            }
-
-            /// Ands: AND.
-            #[inline]
-            pub fn and(&self, value: $value, order: Ordering) {
-                self.0.and(value, order);
-            }
-
-            /// Ors: OR.
-            #[inline]
-            pub fn or(&self, value: $value, order: Ordering) {
-                self.0.or(value, order);
-            }
-
-            /// Exclusive-ors: XOR.
-            #[inline]
-            pub fn xor(&self, value: $value, order: Ordering) {
-                self.0.xor(value, order);
-            }
-
-            /// Adds, wrapping; true if the result, read as signed, is negative: ADD and a jump on its sign.
-            #[inline]
-            #[doc(alias = "atomic_add_negative")]
-            pub fn add_negative(&self, value: $value, order: Ordering) -> bool {
-                self.0.add_negative(value, order)
-            }
-
-            /// Adds one, wrapping; true if the result, read as signed, is negative: INC and a jump on its sign.
-            #[inline]
-            pub fn inc_negative(&self, order: Ordering) -> bool {
-                self.0.inc_negative(order)
-            }
-
-            /// Subtracts one, wrapping; true if the result, read as signed, is negative: DEC and a jump on its sign.
-            #[inline]
-            pub fn dec_negative(&self, order: Ordering) -> bool {
-                self.0.dec_negative(order)
-            }
-
-            /// Subtracts, wrapping; true if the result is zero: SUB and a jump.
-            #[inline]
-            #[doc(alias = "atomic_sub_and_test")]
-            pub fn sub_and_test(&self, value: $value, order: Ordering) -> bool {
-                self.0.sub_and_test(value, order)
-            }
-
-            /// Subtracts one, wrapping; true if the result is zero: DEC and a jump.
-            #[inline]
-            #[doc(alias = "atomic_dec_and_test")]
-            pub fn dec_and_test(&self, order: Ordering) -> bool {
-                self.0.dec_and_test(order)
-            }
-
-            /// Subtracts one, wrapping; true if the value was one, zero or, read as signed, negative: DEC and a jump.
-            #[inline]
-            pub fn dec_not_positive(&self, order: Ordering) -> bool {
-                self.0.dec_not_positive(order)
-            }
-
-            /// Adds one, wrapping; returns how the old value, read as signed, compares with −1: INC and a jump unless greater.
-            #[inline]
-            pub fn fetch_inc_cmp(&self, order: Ordering) -> cmp::Ordering {
-                self.0.fetch_inc_cmp(order)
-            }
-
-            /// Subtracts one, wrapping; returns how the result, read as signed, compares with −1: SUB and a jump unless greater.
-            #[inline]
-            pub fn dec_cmp(&self, order: Ordering) -> cmp::Ordering {
-                self.0.dec_cmp(order)
+            operations! {
+                /// Adds, wrapping: ADD.
+                add(value: $value);
+                /// Subtracts, wrapping: SUB.
+                sub(value: $value);
+                /// Adds one, wrapping: INC.
+                #[doc(alias = "atomic_inc")]
+                inc();
+                /// Subtracts one, wrapping: DEC.
+                #[doc(alias = "atomic_dec")]
+                dec();
+                /// Ands: AND.
+                and(value: $value);
+                /// Ors: OR.
+                or(value: $value);
+                /// Exclusive-ors: XOR.
+                xor(value: $value);
+                /// Adds, wrapping; true if the result, read as signed, is negative: ADD and a jump on its sign.
+                #[doc(alias = "atomic_add_negative")]
+                add_negative(value: $value) -> bool;
+                /// Adds one, wrapping; true if the result, read as signed, is negative: INC and a jump on its sign.
+                inc_negative() -> bool;
+                /// Subtracts one, wrapping; true if the result, read as signed, is negative: DEC and a jump on its sign.
+                dec_negative() -> bool;
+                /// Subtracts, wrapping; true if the result is zero: SUB and a jump.
+                #[doc(alias = "atomic_sub_and_test")]
+                sub_and_test(value: $value) -> bool;
+                /// Subtracts one, wrapping; true if the result is zero: DEC and a jump.
+                #[doc(alias = "atomic_dec_and_test")]
+                dec_and_test() -> bool;
+                /// Subtracts one, wrapping; true if the value was one, zero or, read as signed, negative: DEC and a jump.
+                dec_not_positive() -> bool;
+                /// Adds one, wrapping; returns how the old value, read as signed, compares with −1: INC and a jump unless greater.
+                fetch_inc_cmp() -> cmp::Ordering;
+                /// Subtracts one, wrapping; returns how the result, read as signed, compares with −1: SUB and a jump unless greater.
+                dec_cmp() -> cmp::Ordering;
             }
         }
 

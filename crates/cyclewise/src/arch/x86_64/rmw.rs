@@ -26,27 +26,16 @@ use core::arch::asm;
 use core::cmp;
 use core::sync::atomic::{self, AtomicU8, Ordering};
 
-/// An instruction on `[p]` without a result.
+/// An instruction on `[p]`, and on a register if there is a value, without a result.
 macro_rules! effect {
-    ($instruction:literal, $size:literal, $self:ident, $value:ident: $class:ident $reg:literal) => {
+    ($instruction:literal, $size:literal, $self:ident $(, $value:ident: $class:ident $reg:literal)?) => {
         // SAFETY: a borrowed atomic (1), changed by one instruction (2).
         unsafe {
             asm!(
                 lock!(),
-                concat!($instruction, " ", $size, " ptr [{p}], ", $reg),
+                concat!($instruction, " ", $size, " ptr [{p}]" $(, ", ", $reg)?),
                 p = in(reg) $self.as_ptr(),
-                v = in($class) $value,
-                options(nostack),
-            )
-        }
-    };
-    ($instruction:literal, $size:literal, $self:ident) => {
-        // SAFETY: a borrowed atomic (1), changed by one instruction (2).
-        unsafe {
-            asm!(
-                lock!(),
-                concat!($instruction, " ", $size, " ptr [{p}]"),
-                p = in(reg) $self.as_ptr(),
+                $(v = in($class) $value,)?
                 options(nostack),
             )
         }
@@ -55,29 +44,15 @@ macro_rules! effect {
 
 /// The same, and whether a condition of the flags holds. A jump tests it, so that the caller's branch is that jump.
 macro_rules! test {
-    ($instruction:literal, $jump:literal, $size:literal, $self:ident, $value:ident: $class:ident $reg:literal) => {{
+    ($instruction:literal, $jump:literal, $size:literal, $self:ident $(, $value:ident: $class:ident $reg:literal)?) => {{
         // SAFETY: a borrowed atomic (1), changed by one instruction (2); the jump leads to the block.
         unsafe {
             asm!(
                 lock!(),
-                concat!($instruction, " ", $size, " ptr [{p}], ", $reg),
+                concat!($instruction, " ", $size, " ptr [{p}]" $(, ", ", $reg)?),
                 concat!($jump, " {yes}"),
                 p = in(reg) $self.as_ptr(),
-                v = in($class) $value,
-                yes = label { return true },
-                options(nostack),
-            )
-        }
-        false
-    }};
-    ($instruction:literal, $jump:literal, $size:literal, $self:ident) => {{
-        // SAFETY: a borrowed atomic (1), changed by one instruction (2); the jump leads to the block.
-        unsafe {
-            asm!(
-                lock!(),
-                concat!($instruction, " ", $size, " ptr [{p}]"),
-                concat!($jump, " {yes}"),
-                p = in(reg) $self.as_ptr(),
+                $(v = in($class) $value,)?
                 yes = label { return true },
                 options(nostack),
             )
