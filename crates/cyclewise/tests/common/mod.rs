@@ -19,3 +19,5 @@ pub mod sanitizer;
 pub mod signal;
 pub mod text;
 pub mod time_namespace;
+#[cfg(target_arch = "x86_64")]
+pub mod trap_flag;

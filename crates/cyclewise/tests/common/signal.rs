@@ -26,6 +26,62 @@ pub fn raise(signal: i32) {
     send(this_thread(), signal);
 }
 
+/// Has `handler`, which does only what a handler may, handle a signal. Calls that it interrupts are restarted.
+pub fn handle(signal: i32, handler: extern "C" fn(i32)) {
+    // SAFETY: all zeroes is an empty set.
+    install(
+        signal,
+        handler as *const () as usize,
+        unsafe { std::mem::zeroed() },
+        libc::SA_RESTART,
+    );
+}
+
+/// A handler that is told of the signal, and of what it interrupted.
+pub type Informed = extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void);
+
+/// The same of a handler during which every signal is blocked.
+pub fn handle_alone(signal: i32, handler: Informed, flags: i32) {
+    let mut every = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
+    // SAFETY: writes one set.
+    unsafe { libc::sigfillset(every.as_mut_ptr()) };
+    // SAFETY: filled.
+    let every = unsafe { every.assume_init() };
+    install(signal, handler as *const () as usize, every, flags | libc::SA_SIGINFO);
+}
+
+fn install(signal: i32, handler: usize, mask: libc::sigset_t, flags: i32) {
+    let action = libc::sigaction {
+        sa_sigaction: handler,
+        sa_mask: mask,
+        sa_flags: flags,
+        sa_restorer: None,
+    };
+    // SAFETY: one action, of the type its flags select.
+    let rc = unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) };
+    assert_eq!(rc, 0);
+}
+
+/// Sends SIGALRM by the time, or SIGPROF by the CPU's, to this process every so many microseconds; from now on never if that is 0.
+pub fn every(signal: i32, microseconds: i64) {
+    let period = libc::timeval {
+        tv_sec: 0,
+        tv_usec: microseconds,
+    };
+    let timer = libc::itimerval {
+        it_interval: period,
+        it_value: period,
+    };
+    let which = if signal == libc::SIGPROF {
+        libc::ITIMER_PROF
+    } else {
+        libc::ITIMER_REAL
+    };
+    // SAFETY: reads the timer.
+    let rc = unsafe { libc::setitimer(which, &raw const timer, std::ptr::null_mut()) };
+    assert_eq!(rc, 0);
+}
+
 /// `siginfo_t` as sigqueue(3) fills it: include/uapi/asm-generic/siginfo.h on 64-bit.
 #[repr(C)]
 struct Information {

@@ -15,7 +15,7 @@ mod common;
 
 use common::child::{End, in_child};
 use common::harness::{self, checks};
-use common::signal::raise;
+use common::signal::{self, raise};
 use cyclewise::clock::{
     AfterStores, Bracketed, Clock, Instant, LoadOrdered, PerTask, Ticks, UnixAnchor, Upkeep, WallClock,
 };
@@ -55,8 +55,7 @@ extern "C" fn handler(_: i32) {
 /// Runs `operation` in a handler that has interrupted an allocation.
 fn in_handler(operation: fn()) {
     OPERATION.store(operation as *mut (), SeqCst);
-    // SAFETY: a function for one signal, whose operation uses what is promised to handlers.
-    unsafe { libc::signal(libc::SIGUSR1, handler as *const () as usize) };
+    signal::handle(libc::SIGUSR1, handler);
     INTERRUPT.set(true);
     black_box(Box::new(1u64));
     assert!(RAN.load(SeqCst));

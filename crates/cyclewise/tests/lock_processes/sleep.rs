@@ -84,14 +84,7 @@ extern "C" fn handler(_: libc::c_int) {
 /// A thread sleeps in one queue. Its handler sleeps in another and is released first.
 pub(crate) fn a_handler_locks_while_its_thread_waits() {
     alarm();
-    let action = libc::sigaction {
-        sa_sigaction: handler as extern "C" fn(libc::c_int) as *const () as usize,
-        // SAFETY: all zeroes is an empty mask and no flags.
-        ..unsafe { std::mem::zeroed() }
-    };
-    // SAFETY: installs a handler that uses atomics, and locks that this thread's code does not hold.
-    let rc = unsafe { libc::sigaction(libc::SIGUSR1, &action, std::ptr::null_mut()) };
-    assert_eq!(rc, 0);
+    signal::handle(libc::SIGUSR1, handler);
     let waits = |n: usize| {
         while WAITS.load(SeqCst) < n {
             thread::sleep(Duration::from_millis(1));

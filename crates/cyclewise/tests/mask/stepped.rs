@@ -6,6 +6,7 @@
 use crate::common::child::HANG_S;
 use crate::common::harness::{Check, checks};
 use crate::common::signal;
+use crate::common::trap_flag::{self, turn};
 use cyclewise::mask::{self, Hold, Info, Signals, Woken};
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
@@ -18,7 +19,6 @@ pub(crate) const CHECKS: &[Check] = checks![
     a_look_and_then_a_sleep_miss_one,
 ];
 
-const TRAP_FLAG: i64 = 0x100; // EFLAGS.TF, Intel SDM vol. 1, 3.4.3.3
 const SYSCALL: [u8; 2] = [0x0f, 0x05]; // Intel SDM vol. 2, SYSCALL
 /// Instructions so far, and those at which to send.
 static STEPS: AtomicI64 = AtomicI64::new(0);
@@ -57,42 +57,13 @@ extern "C" fn on_trap(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c_voi
     }
 }
 
-/// Toggles the flag in the interrupted context.
-extern "C" fn on_turn(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    let context = context.cast::<libc::ucontext_t>();
-    // SAFETY: the kernel's frame.
-    let flags = unsafe { &mut (*context).uc_mcontext.gregs[libc::REG_EFL as usize] };
-    *flags ^= TRAP_FLAG;
-}
-
-fn turn() {
-    signal::raise(libc::SIGUSR2);
-}
-
-fn install(signal: i32, function: extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void)) {
-    let mut every = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
-    // SAFETY: writes one set.
-    unsafe { libc::sigfillset(every.as_mut_ptr()) };
-    let action = libc::sigaction {
-        sa_sigaction: function as *const () as usize,
-        // SAFETY: filled.
-        sa_mask: unsafe { every.assume_init() },
-        sa_flags: libc::SA_SIGINFO,
-        sa_restorer: None,
-    };
-    // SAFETY: one action, of the type its flags select.
-    let rc = unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) };
-    assert_eq!(rc, 0);
-}
-
 fn handler(info: &Info, _: &Hold) {
     INSIDE.fetch_add(HELD.load(SeqCst), SeqCst);
     ORDER.store(ORDER.load(SeqCst) * 10 + info.value(), SeqCst);
 }
 
 fn set_up() {
-    install(libc::SIGTRAP, on_trap);
-    install(libc::SIGUSR2, on_turn);
+    trap_flag::step_by(on_trap);
     SECOND_IS.store(libc::SIGRTMIN(), SeqCst);
     // SAFETY: atomic operations only.
     unsafe { Signals::call(libc::SIGRTMIN(), handler) }.unwrap();

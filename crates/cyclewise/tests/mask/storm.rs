@@ -66,19 +66,7 @@ fn with_the_flag(signal: i32) {
 }
 
 fn without_the_flag(signal: i32) {
-    let mut every = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
-    // SAFETY: writes one set.
-    unsafe { libc::sigfillset(every.as_mut_ptr()) };
-    let action = libc::sigaction {
-        sa_sigaction: at_once as *const () as usize,
-        // SAFETY: filled.
-        sa_mask: unsafe { every.assume_init() },
-        sa_flags: libc::SA_SIGINFO | libc::SA_RESTART,
-        sa_restorer: None,
-    };
-    // SAFETY: one action, of the type its flags select.
-    let rc = unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) };
-    assert_eq!(rc, 0);
+    signal::handle_alone(signal, at_once, libc::SA_RESTART);
 }
 
 /// Sends one signal with a value. Retries while the queue is full.

@@ -5,6 +5,7 @@
 use crate::common::cpu::{allowed_cpus, pin, run_before_others};
 use crate::common::harness::{Check, checks};
 use crate::common::length::rounds;
+use crate::common::signal;
 use crate::common::text::poke;
 use crate::confined::{enter, watch};
 use cyclewise::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -143,19 +144,8 @@ fn alarm_the_others(every_us: i64) {
     // SAFETY: reads the set.
     let rc = unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &set, std::ptr::null_mut()) };
     assert_eq!(rc, 0);
-    // SAFETY: the handler only counts.
-    unsafe { libc::signal(libc::SIGALRM, on_alarm as *const () as usize) };
-    let every = libc::timeval {
-        tv_sec: 0,
-        tv_usec: every_us,
-    };
-    let timer = libc::itimerval {
-        it_interval: every,
-        it_value: every,
-    };
-    // SAFETY: a valid interval.
-    let rc = unsafe { libc::setitimer(libc::ITIMER_REAL, &timer, std::ptr::null_mut()) };
-    assert_eq!(rc, 0);
+    signal::handle(libc::SIGALRM, on_alarm);
+    signal::every(libc::SIGALRM, every_us);
 }
 
 fn no_update_is_lost_while_the_mode_flips() {

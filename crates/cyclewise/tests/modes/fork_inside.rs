@@ -5,6 +5,7 @@
 use crate::common::child::{HANG_S, in_child, wait_for};
 use crate::common::cpu::allowed_cpus;
 use crate::common::harness::{Check, checks};
+use crate::common::signal;
 use cyclewise::error::Refusal;
 use cyclewise::patch::{self, Mode, Prefix, confined, sites, state};
 use std::ffi::c_void;
@@ -132,8 +133,7 @@ fn flips() {
     // The first flip finds the lists and files, and warms up the allocator.
     KEY.enable().unwrap();
     KEY.disable().unwrap();
-    // SAFETY: the handler creates a thread, and interrupts system calls that hold none of the C library's locks.
-    unsafe { libc::signal(libc::SIGUSR1, creates as extern "C" fn(i32) as libc::sighandler_t) };
+    signal::handle(libc::SIGUSR1, creates);
     stop();
     KEY.enable().unwrap();
     stop();
@@ -145,8 +145,7 @@ fn changes(it: Change) {
     enable().unwrap();
     (it.before)().unwrap();
     share_a_word();
-    // SAFETY: the handler forks and waits.
-    unsafe { libc::signal(libc::SIGUSR1, forks_once as extern "C" fn(i32) as libc::sighandler_t) };
+    signal::handle(libc::SIGUSR1, forks_once);
     stop();
     let changed = (it.change)();
     if PID.load(SeqCst) == 0 {

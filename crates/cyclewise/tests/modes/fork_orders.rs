@@ -4,6 +4,7 @@
 use crate::common::child::{HANG_S, in_child, wait_for};
 use crate::common::filter;
 use crate::common::harness::{Check, checks};
+use crate::common::signal;
 use cyclewise::error::Refusal;
 use cyclewise::patch::{self, Mode, Prefix, confined, sites, state};
 use std::ffi::c_void;
@@ -284,8 +285,7 @@ fn a_fork_inside_a_change_leaves_the_child_in_it() {
     let idle = std::thread::spawn(std::thread::park);
     KEY.enable().unwrap();
     KEY.disable().unwrap();
-    // SAFETY: the handler forks, and requests a change that is refused before it has any effect.
-    unsafe { libc::signal(libc::SIGSYS, forks as extern "C" fn(i32) as libc::sighandler_t) };
+    signal::handle(libc::SIGSYS, forks);
     let (mask, value) = (u32::MAX, 1 << 5); // PRIVATE_EXPEDITED_SYNC_CORE
     let no_flags = filter::If::Bits { arg: 1, mask, value: 0 };
     filter::trap(

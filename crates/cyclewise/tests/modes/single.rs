@@ -2,6 +2,7 @@
 
 use crate::common::child::in_child;
 use crate::common::harness::{Check, checks};
+use crate::common::signal;
 use crate::common::text::poke;
 use cyclewise::atomic::{AtomicUsize, Ordering};
 use cyclewise::error::Refusal;
@@ -282,27 +283,14 @@ fn a_signal_handler_may_use_sites() {
         COUNTER.inc(Ordering::Relaxed);
         HANDLED.fetch_add(1, Ordering::Relaxed);
     }
-    fn every(microseconds: i64) {
-        let interval = libc::timeval {
-            tv_sec: 0,
-            tv_usec: microseconds,
-        };
-        let timer = libc::itimerval {
-            it_interval: interval,
-            it_value: interval,
-        };
-        // SAFETY: a valid interval.
-        unsafe { libc::setitimer(libc::ITIMER_REAL, &timer, std::ptr::null_mut()) };
-    }
     enable().unwrap();
-    // SAFETY: the handler only counts.
-    unsafe { libc::signal(libc::SIGALRM, handler as *const () as usize) };
-    every(100);
+    signal::handle(libc::SIGALRM, handler);
+    signal::every(libc::SIGALRM, 100);
     while HANDLED.load(Ordering::Relaxed) < 2000 {
         COUNTER.inc(Ordering::Relaxed);
         COUNTER.fetch_sub(1, Ordering::Relaxed);
     }
-    every(0);
+    signal::every(libc::SIGALRM, 0);
     assert_eq!(
         COUNTER.load(Ordering::Relaxed),
         HANDLED.load(Ordering::Relaxed),

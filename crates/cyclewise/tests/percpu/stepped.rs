@@ -4,13 +4,12 @@
 //! Restartable sequences cannot be stepped: each trap is a signal, which restarts them for ever. The library's own tests
 //! cover them with injection points. Here a filter refuses rseq(2), so that the locked slots run.
 
+use crate::common::filter;
 use crate::common::sanitizer::is_asan;
-use crate::common::{filter, signal};
+use crate::common::trap_flag::{self, turn};
 use cyclewise::percpu::{Backend, Counter, FreeList, PerCpu, Ref, Ring, backend};
 use std::process::Command;
 use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU64, Ordering::SeqCst};
-
-const TRAP_FLAG: i64 = 0x100; // EFLAGS.TF, Intel SDM vol. 1, 3.4.3.3
 
 /// The handler works at every `STRIDE`-th instruction; each step runs `STRIDE` times, with another offset each time.
 const STRIDE: i64 = 64; // few rounds of many instructions: a trap takes microseconds
@@ -52,33 +51,11 @@ impl Data {
     }
 }
 
-extern "C" fn on_trap(_: i32) {
+extern "C" fn on_trap(_: i32, _: *mut libc::siginfo_t, _: *mut libc::c_void) {
     if STEPS.fetch_add(1, SeqCst) % STRIDE == FIRST.load(SeqCst) {
         // SAFETY: set while the data lives, and only the stepping thread uses it.
         unsafe { &*DATA.load(SeqCst) }.work();
     }
-}
-
-/// Toggles the flag in the interrupted context.
-extern "C" fn on_turn(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    let context = context.cast::<libc::ucontext_t>();
-    // SAFETY: the kernel's frame.
-    let flags = unsafe { &mut (*context).uc_mcontext.gregs[libc::REG_EFL as usize] };
-    *flags ^= TRAP_FLAG;
-}
-
-fn install(signal: i32, function: usize) {
-    let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: all zeroes is a valid structure.
-    let action = unsafe { action.assume_init_mut() };
-    action.sa_sigaction = function;
-    action.sa_flags = libc::SA_SIGINFO;
-    // SAFETY: a handler that lives as long as the program, and may ignore its other arguments.
-    assert_eq!(unsafe { libc::sigaction(signal, action, std::ptr::null_mut()) }, 0);
-}
-
-fn turn() {
-    signal::raise(libc::SIGUSR2);
 }
 
 /// Runs `step` [`STRIDE`] times, so that the handler works at each of its instructions; returns the least number of them.
@@ -109,8 +86,7 @@ fn check() {
     (0..6).for_each(|n| data.list.grow(n).push());
     (0..6).for_each(|n| assert_eq!(data.ring.push(n), Ok(())));
     DATA.store((&raw const data).cast_mut(), SeqCst);
-    install(libc::SIGTRAP, on_trap as *const () as usize);
-    install(libc::SIGUSR2, on_turn as *const () as usize);
+    trap_flag::step_by(on_trap);
 
     let words = at_every_instruction(|| data.word.add(1));
     let worked = || data.worked.load(SeqCst) * THEIRS;

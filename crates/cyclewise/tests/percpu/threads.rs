@@ -5,6 +5,7 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use crate::common::child::in_child;
+use crate::common::signal;
 use crate::parts::{BY_CID, HITS, again, part};
 use cyclewise::percpu::{PerCpu, backend};
 
@@ -25,8 +26,7 @@ fn a_threads_first_use_may_be_a_handlers() {
     // The process's first use must not be in a handler.
     println!("{}", backend());
     HITS.add(0);
-    // SAFETY: a handler that uses per-CPU words.
-    unsafe { libc::signal(libc::SIGUSR1, add as *const () as usize) };
+    signal::handle(libc::SIGUSR1, add);
     for _ in 0..200 {
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -147,15 +147,8 @@ fn signals_whose_handlers_add_lose_nothing() {
         }
         return;
     }
-    // SAFETY: a handler that uses atomics and per-CPU words.
-    unsafe { libc::signal(libc::SIGALRM, add as *const () as usize) };
-    let every = libc::timeval { tv_sec: 0, tv_usec: 50 };
-    let timer = libc::itimerval {
-        it_interval: every,
-        it_value: every,
-    };
-    // SAFETY: reads one timer.
-    unsafe { libc::setitimer(libc::ITIMER_REAL, &timer, std::ptr::null_mut()) };
+    signal::handle(libc::SIGALRM, add);
+    signal::every(libc::SIGALRM, 50);
     let mut mine = 0u64;
     while SEEN.load(SeqCst) < 200 {
         for _ in 0..1000 {
@@ -164,13 +157,7 @@ fn signals_whose_handlers_add_lose_nothing() {
         }
         mine += 1000;
     }
-    let never = libc::timeval { tv_sec: 0, tv_usec: 0 };
-    let timer = libc::itimerval {
-        it_interval: never,
-        it_value: never,
-    };
-    // SAFETY: reads one timer.
-    unsafe { libc::setitimer(libc::ITIMER_REAL, &timer, std::ptr::null_mut()) };
+    signal::every(libc::SIGALRM, 0);
     // Another thread may still be in the last signal's handler. Only a reading that no handler overlapped counts.
     let missing = loop {
         let seen = SEEN.load(SeqCst);

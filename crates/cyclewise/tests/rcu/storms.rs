@@ -3,6 +3,7 @@
 use crate::common::filter::refuse;
 use crate::common::harness::{Check, checks};
 use crate::common::length::rounds;
+use crate::common::signal;
 use cyclewise::fence;
 use cyclewise::rcu::{self, Domain, Rcu};
 use cyclewise::refs::Arc;
@@ -149,20 +150,8 @@ fn nobody_reads_what_was_freed_under_signals() {
         alive && read()
     };
     unblock(false);
-    // SAFETY: the handler is async-signal-safe on threads that have registered, and others have the signal blocked.
-    let rc = unsafe { libc::signal(libc::SIGPROF, handler as *const () as libc::sighandler_t) };
-    assert_ne!(rc, libc::SIG_ERR);
-    let often = libc::timeval {
-        tv_sec: 0,
-        tv_usec: 300,
-    };
-    let timer = libc::itimerval {
-        it_interval: often,
-        it_value: often,
-    };
-    // SAFETY: reads the timer.
-    let rc = unsafe { libc::setitimer(libc::ITIMER_PROF, &raw const timer, std::ptr::null_mut()) };
-    assert_eq!(rc, 0);
+    signal::handle(libc::SIGPROF, handler);
+    signal::every(libc::SIGPROF, 300);
     assert_eq!(poisoned(read, replace, time()), 0);
     while IN_HANDLER.load(Relaxed) == 0 {
         unblock(true);

@@ -26,14 +26,7 @@ extern "C" fn handler(_: libc::c_int) {
 #[test]
 fn a_handler_waits_for_nobody() {
     let shared = SHARED.get_or_init(|| Arc::new(7));
-    let action = libc::sigaction {
-        sa_sigaction: handler as extern "C" fn(libc::c_int) as *const () as usize,
-        // SAFETY: all zeroes is an empty mask and no flags.
-        ..unsafe { std::mem::zeroed() }
-    };
-    // SAFETY: installs a handler that counts references, and neither allocates nor frees.
-    let rc = unsafe { libc::sigaction(libc::SIGUSR1, &action, std::ptr::null_mut()) };
-    assert_eq!(rc, 0);
+    signal::handle(libc::SIGUSR1, handler);
     // SAFETY: takes a number; SIGALRM ends a process that hangs, long after any machine has finished.
     unsafe { libc::alarm(600) };
     let stop = AtomicBool::new(false);

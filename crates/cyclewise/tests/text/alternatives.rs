@@ -3,6 +3,7 @@
 use crate::common::child::{End, in_child, with_two_threads};
 use crate::common::filter::{refuse_proc_mem, refuse_writable_text, trap, trap_closing_text};
 use crate::common::harness::{Check, checks};
+use crate::common::signal;
 use crate::common::text::{permissions, poke};
 use cyclewise::alternative;
 use cyclewise::arch::alternative::{Site, has, sites};
@@ -212,13 +213,7 @@ extern "C" fn on_trap(_: libc::c_int) {
 /// How a child ends whose `calls` raise SIGSYS, handled, in the middle of a batch.
 fn interrupted(calls: impl FnOnce(), body: impl FnOnce()) -> Result<(), End> {
     in_child(|| {
-        // SAFETY: the handler ends the child.
-        unsafe {
-            libc::signal(
-                libc::SIGSYS,
-                on_trap as extern "C" fn(libc::c_int) as libc::sighandler_t,
-            )
-        };
+        signal::handle(libc::SIGSYS, on_trap);
         calls();
         body();
     })

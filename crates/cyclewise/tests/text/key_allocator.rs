@@ -3,6 +3,7 @@
 
 use crate::common::filter::trap;
 use crate::common::harness::{Check, checks};
+use crate::common::signal;
 use crate::many::{MANY, all_say};
 use cyclewise::error::Refusal;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -84,9 +85,7 @@ extern "C" fn on_trap(_: libc::c_int) {
 
 /// The twin: an allocation under the lock, by a handler that interrupts a change, is seen.
 fn an_allocation_under_the_lock_is_seen() {
-    let handler = on_trap as extern "C" fn(libc::c_int) as libc::sighandler_t;
-    // SAFETY: the handler ends the child.
-    unsafe { libc::signal(libc::SIGSYS, handler) };
+    signal::handle(libc::SIGSYS, on_trap);
     trap(libc::SYS_membarrier, &[]);
     // A second thread, without which signals are blocked in a change and the trap kills.
     let (end, ended) = std::sync::mpsc::channel::<()>();

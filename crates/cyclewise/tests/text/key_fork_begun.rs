@@ -6,6 +6,7 @@
 use crate::common::child::in_child;
 use crate::common::filter::{If, trap};
 use crate::common::harness::{Check, checks};
+use crate::common::signal;
 use crate::many::{MANY, all_say};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
@@ -58,13 +59,7 @@ fn a_child_takes_over_what_a_thread_left_that_it_does_not_have() {
     // SAFETY: a function that takes nothing.
     let rc = unsafe { libc::pthread_atfork(Some(before_the_fork), None, None) };
     assert_eq!(rc, 0);
-    // SAFETY: the handler waits, and uses flags alone.
-    unsafe {
-        libc::signal(
-            libc::SIGSYS,
-            in_the_change as extern "C" fn(libc::c_int) as libc::sighandler_t,
-        )
-    };
+    signal::handle(libc::SIGSYS, in_the_change);
     std::thread::scope(|scope| {
         let changer = scope.spawn(|| {
             wait_for(&FORKING);

@@ -4,6 +4,7 @@
 use crate::common::child::in_child;
 use crate::common::filter::trap_closing_text;
 use crate::common::harness::{Check, checks};
+use crate::common::signal;
 use crate::many::{self, MANY};
 use crate::paged::{self, PAGED};
 use cyclewise::patch::StaticKey;
@@ -73,13 +74,7 @@ fn fork_inside_a_change(key: &'static StaticKey, all_say: fn(bool) -> bool, look
     // Handlers are registered with the first change.
     key.enable().unwrap();
     key.disable().unwrap();
-    // SAFETY: the handler waits, and uses flags alone.
-    unsafe {
-        libc::signal(
-            libc::SIGSYS,
-            in_the_change as extern "C" fn(libc::c_int) as libc::sighandler_t,
-        )
-    };
+    signal::handle(libc::SIGSYS, in_the_change);
     std::thread::scope(|scope| {
         let changer = scope.spawn(|| {
             trap_closing_text();

@@ -5,6 +5,7 @@
 
 use crate::common::harness::{Check, checks};
 use crate::common::length::rounds;
+use crate::common::signal;
 use crate::many::{INSTANCES, MANY, all_say};
 use cyclewise::static_key;
 use std::os::unix::thread::JoinHandleExt;
@@ -102,13 +103,7 @@ fn flips() -> u64 {
 }
 
 fn flips_under_running_threads_are_whole() {
-    // SAFETY: the handler only executes a site and counts.
-    unsafe {
-        libc::signal(
-            libc::SIGUSR1,
-            on_signal as extern "C" fn(libc::c_int) as libc::sighandler_t,
-        )
-    };
+    signal::handle(libc::SIGUSR1, on_signal);
     static STOP: AtomicBool = AtomicBool::new(false);
     let workers: Vec<_> = (0..4)
         .map(|n| std::thread::spawn(move || worker(&STOP, n % 2 == 1)))

@@ -3,6 +3,7 @@
 
 use crate::common::child::{End, HANG_S, in_child, in_child_for};
 use crate::common::harness::{Check, checks};
+use crate::common::signal;
 use crate::common::text::{bytes, poke};
 use cyclewise::static_key;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic};
@@ -158,8 +159,7 @@ extern "C" fn leave(_: libc::c_int) {
 /// A breakpoint on the site, met by a thread that has every signal blocked or none, with a handler installed.
 fn breakpoint_met(blocked: bool) -> Result<(), End> {
     in_child(move || {
-        // SAFETY: the handler only ends the process.
-        unsafe { libc::signal(libc::SIGTRAP, leave as extern "C" fn(libc::c_int) as libc::sighandler_t) };
+        signal::handle(libc::SIGTRAP, leave);
         if blocked {
             // SAFETY: all zeroes is a valid set.
             let mut every: libc::sigset_t = unsafe { std::mem::zeroed() };
