@@ -4,54 +4,26 @@
 
 use crate::provenance::Virtualization;
 
+macro_rules! rows {
+    ($($emulator:ident $case:literal: $why:literal;)*) => { &[$((Virtualization::$emulator, $case, $why)),*] };
+}
+
 /// An emulator, a case or payload, and what the emulator does.
-const ROWS: &[(Virtualization, &str, &str)] = &[
+const ROWS: &[(Virtualization, &str, &str)] = rows! {
     // QEMU, target/i386/tcg: a segment's base is added, and its limit is not compared.
-    (
-        Virtualization::Emulated,
-        "null-selector-faults",
-        "TCG does not check selectors of data accesses",
-    ),
-    (
-        Virtualization::Emulated,
-        "limit-faults",
-        "TCG does not check limits of segments",
-    ),
-    (
-        Virtualization::Emulated,
-        "lock-on-a-store-faults",
-        "TCG does not refuse LOCK in front of every instruction that cannot be locked",
-    ),
+    Emulated "null-selector-faults": "TCG does not check selectors of data accesses";
+    Emulated "limit-faults": "TCG does not check limits of segments";
+    Emulated "lock-on-a-store-faults": "TCG does not refuse LOCK in front of every instruction that cannot be locked";
     // A PVM host runs a guest's ring 3 in its own user mode, whose IF is set.
-    (Virtualization::Pvm, "popf-in-ring-3", "ring 3 sees the host's IF"),
-    (Virtualization::Pvm, "rep-popf-in-ring-3", "ring 3 sees the host's IF"),
-    (Virtualization::Pvm, "popf-if-in-ring-3", "ring 3 sees the host's IF"),
-    (
-        Virtualization::Pvm,
-        "popf-if-by-int3-in-ring-3",
-        "ring 3 sees the host's IF",
-    ),
-    (
-        Virtualization::Pvm,
-        "rdtsc-in-ring-3-with-tsd",
-        "ring 3 has the host's CR4.TSD",
-    ),
-    (
-        Virtualization::Pvm,
-        "popf-does-not-delay",
-        "interrupts are delivered after a batch of emulated instructions",
-    ),
-    (
-        Virtualization::Pvm,
-        "syscall-sysret",
-        "SYSCALL of ring 3 is not the guest's before its kernel has turned PVM on",
-    ),
-    (
-        Virtualization::Pvm,
-        "syscall-swapgs-sysret",
-        "SYSCALL of ring 3 is not the guest's before its kernel has turned PVM on",
-    ),
-];
+    Pvm "popf-in-ring-3": "ring 3 sees the host's IF";
+    Pvm "rep-popf-in-ring-3": "ring 3 sees the host's IF";
+    Pvm "popf-if-in-ring-3": "ring 3 sees the host's IF";
+    Pvm "popf-if-by-int3-in-ring-3": "ring 3 sees the host's IF";
+    Pvm "rdtsc-in-ring-3-with-tsd": "ring 3 has the host's CR4.TSD";
+    Pvm "popf-does-not-delay": "interrupts are delivered after a batch of emulated instructions";
+    Pvm "syscall-sysret": "SYSCALL of ring 3 is not the guest's before its kernel has turned PVM on";
+    Pvm "syscall-swapgs-sysret": "SYSCALL of ring 3 is not the guest's before its kernel has turned PVM on";
+};
 
 /// Why a case differs on such an emulator; `None` where nothing is known.
 pub fn why(kind: Virtualization, name: &str) -> Option<&'static str> {

@@ -164,53 +164,24 @@ mod tests {
 
     #[test]
     fn what_stands_in_its_folder_and_the_words_elsewhere_are_fine() {
-        for (rule, path, text) in [
-            (
-                ASM,
-                "crates/a/src/arch/x86_64/tsc.rs",
-                "//! T.\nfn f() { unsafe { core::arch::asm!(\"rdtsc\") } }\n",
-            ),
-            (
-                ASM,
-                "crates/a/src/clock.rs",
-                "//! asm!\n/* asm!() */ const S: &str = \"asm!()\"; fn asm() {}\n",
-            ),
-            (ASM, LAYOUTS[1], "//! Sites.\nfn f() { naked_asm!(\"ret\") }\n"),
-            (
-                SYSCALLS,
-                "crates/a/src/sys/affinity.rs",
-                "//! A.\nfn f() -> i32 { unsafe { libc::sched_getcpu() } }\n",
-            ),
-            (
-                SYSCALLS,
-                "crates/a/src/run.rs",
-                "//! R: libc::fork().\nconst E: libc::c_int = libc::EAGAIN;\n",
-            ),
-            (
-                SYSCALLS,
-                "crates/a/src/arch/x86_64/mod.rs",
-                "//! X.\nunsafe extern \"C\" { fn site_table(); }\n",
-            ),
-            (SYSCALLS, "crates/a/tests/t.rs", "//! T.\nfn f() { libc::getpid(); }\n"),
-            (
-                FORMATS,
-                "crates/cyclewise-lab/src/export/csv.rs",
-                "//! C.\nuse csv::Writer;\n",
-            ),
-            (
-                FORMATS,
-                "crates/cyclewise-lab/src/record/load.rs",
-                "//! L.\nfn f() { serde_json::from_str(s) }\n",
-            ),
-            (
-                FORMATS,
-                "crates/cyclewise-lab/src/command/run.rs",
-                "//! R.\nuse crate::export::csv;\nfn f(serde_json: u8) { csv::write(serde_json) }\n\
-                 #[cfg(test)]\nmod tests { fn t() { serde_json::from_str(s) } }\n",
-            ),
-            (FORMATS, "crates/a/src/lib.rs", "//! S.\nuse serde_json::Value;\n"),
-        ] {
-            assert_eq!(found(&rule, path, text), [], "{path}");
+        macro_rules! fine {
+            ($($rule:ident, $path:expr => $text:literal;)*) => { $(
+                assert_eq!(found(&$rule, $path, $text), [], "{}", $path);
+            )* };
+        }
+        fine! {
+            ASM, "crates/a/src/arch/x86_64/tsc.rs" => "//! T.\nfn f() { unsafe { core::arch::asm!(\"rdtsc\") } }\n";
+            ASM, "crates/a/src/clock.rs" => "//! asm!\n/* asm!() */ const S: &str = \"asm!()\"; fn asm() {}\n";
+            ASM, LAYOUTS[1] => "//! Sites.\nfn f() { naked_asm!(\"ret\") }\n";
+            SYSCALLS, "crates/a/src/sys/affinity.rs" => "//! A.\nfn f() -> i32 { unsafe { libc::sched_getcpu() } }\n";
+            SYSCALLS, "crates/a/src/run.rs" => "//! R: libc::fork().\nconst E: libc::c_int = libc::EAGAIN;\n";
+            SYSCALLS, "crates/a/src/arch/x86_64/mod.rs" => "//! X.\nunsafe extern \"C\" { fn site_table(); }\n";
+            SYSCALLS, "crates/a/tests/t.rs" => "//! T.\nfn f() { libc::getpid(); }\n";
+            FORMATS, "crates/cyclewise-lab/src/export/csv.rs" => "//! C.\nuse csv::Writer;\n";
+            FORMATS, "crates/cyclewise-lab/src/record/load.rs" => "//! L.\nfn f() { serde_json::from_str(s) }\n";
+            FORMATS, "crates/cyclewise-lab/src/command/run.rs" => "//! R.\nuse crate::export::csv;\nfn f(serde_json: u8) { csv::write(serde_json) }\n\
+                 #[cfg(test)]\nmod tests { fn t() { serde_json::from_str(s) } }\n";
+            FORMATS, "crates/a/src/lib.rs" => "//! S.\nuse serde_json::Value;\n";
         }
     }
 

@@ -289,53 +289,19 @@ fn an_addition_is_this() {
 fn a_wrong_descriptor_is_caught() {
     let good = sections()["probe_section_add"][0];
     assert_eq!(good.check(), Ok(()));
-    let wrong = [
-        (
-            Section {
-                at: good.at + 8,
-                ..good
-            },
-            "the descriptor is not aligned",
-        ),
-        (
-            Section {
-                version_and_flags: 1,
-                ..good
-            },
-            "another version, or flags",
-        ),
-        (
-            Section {
-                start: good.entry,
-                ..good
-            },
-            "it does not begin where the kernel has been told",
-        ),
-        (Section { length: 0, ..good }, "an odd length"),
-        (
-            Section {
-                abort: good.start,
-                ..good
-            },
-            "the abort handler is inside",
-        ),
-        (
-            Section {
-                abort: good.entry,
-                ..good
-            },
-            "no signature before the abort handler",
-        ),
-        (
-            Section {
-                entry: good.start,
-                ..good
-            },
-            "an abort does not begin again",
-        ),
-    ];
-    for (section, what) in wrong {
-        assert_eq!(section.check(), Err(what));
+    macro_rules! wrong {
+        ($($field:ident: $value:expr => $what:literal;)*) => { $(
+            assert_eq!(Section { $field: $value, ..good }.check(), Err($what));
+        )* };
+    }
+    wrong! {
+        at: good.at + 8 => "the descriptor is not aligned";
+        version_and_flags: 1 => "another version, or flags";
+        start: good.entry => "it does not begin where the kernel has been told";
+        length: 0 => "an odd length";
+        abort: good.start => "the abort handler is inside";
+        abort: good.entry => "no signature before the abort handler";
+        entry: good.start => "an abort does not begin again";
     }
 }
 
