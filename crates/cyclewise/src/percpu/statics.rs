@@ -121,44 +121,7 @@ impl<T: Zeroed, I: Index> Default for StaticPerCpu<T, I> {
     }
 }
 
-macro_rules! forward {
-    ($bound:ident: $($(#[$doc:meta])* $name:ident($($arg:ident),*) $(-> $ret:ty)?;)*) => {
-        impl<W: $bound, I: Index> StaticPerCpu<W, I> { $(
-            $(#[$doc])*
-            #[inline(always)]
-            pub fn $name(&'static self, $($arg: W),*) $(-> $ret)? {
-                // SAFETY: a word of a static, which lives for ever (Safety 1 of the module), and whose index is `I` by its type.
-                unsafe { this_cpu::$name::<I, W>(self.as_ptr(), $($arg),*) }
-            }
-        )* }
-    };
-}
-
-forward! { Word:
-    /// Loads the current CPU's copy.
-    read() -> W;
-    /// Stores to the current CPU's copy.
-    write(value);
-    /// Stores to the current CPU's copy, as a release.
-    write_release(value);
-    /// Stores to the current CPU's copy, and returns the old value.
-    xchg(value) -> W;
-    /// Stores `new` to the current CPU's copy if that is `old`; returns the value found.
-    cmpxchg(old, new) -> W;
-}
-
-forward! { Integer:
-    /// Adds to the current CPU's copy, and wraps around.
-    add(value);
-    /// Adds to the current CPU's copy, and wraps around; a release.
-    add_release(value);
-    /// Ands the current CPU's copy.
-    and(value);
-    /// Ors the current CPU's copy.
-    or(value);
-    /// Adds to the current CPU's copy, wraps around, and returns the sum.
-    add_return(value) -> W;
-}
+this_cpu::methods!(StaticPerCpu, 'static self);
 
 impl<W: Word, I: Index> StaticPerCpu<W, I> {
     /// A slot's copy at some moment. Relaxed.

@@ -149,3 +149,44 @@ operation! {
     add_return<Integer>(value) -> [-> W], add_return_slow, add_return, W::of_bits,
         portable: |old| Some(old.sum(value)) => old.sum(value)
 }
+
+/// The operations as methods of a type whose `as_ptr` is the word, there for as long as the type is borrowed (Safety 1 of its module).
+macro_rules! methods {
+    ($type:ident, $life:lifetime $this:ident) => {
+        this_cpu::methods! { @ $type, Word, $life $this;
+            /// Loads the current CPU's copy. The thread may be on another when this returns.
+            read() -> W;
+            /// Stores to the current CPU's copy.
+            write(value);
+            /// Stores to the current CPU's copy, as a release.
+            write_release(value);
+            /// Stores to the current CPU's copy, and returns the old value.
+            xchg(value) -> W;
+            /// Stores `new` to the current CPU's copy if that is `old`; returns the value found.
+            cmpxchg(old, new) -> W;
+        }
+        this_cpu::methods! { @ $type, Integer, $life $this;
+            /// Adds to the current CPU's copy, and wraps around.
+            add(value);
+            /// Adds to the current CPU's copy, and wraps around; a release.
+            add_release(value);
+            /// Ands the current CPU's copy.
+            and(value);
+            /// Ors the current CPU's copy.
+            or(value);
+            /// Adds to the current CPU's copy, wraps around, and returns the sum.
+            add_return(value) -> W;
+        }
+    };
+    (@ $type:ident, $bound:ident, $life:lifetime $this:ident; $($(#[$doc:meta])* $name:ident($($arg:ident),*) $(-> $ret:ty)?;)*) => {
+        impl<W: $bound, I: Index> $type<W, I> { $(
+            $(#[$doc])*
+            #[inline(always)]
+            pub fn $name(&$life $this, $($arg: W),*) $(-> $ret)? {
+                // SAFETY: a word for as long as the receiver is borrowed (Safety 1 of its module), whose index is `I` by its type.
+                unsafe { this_cpu::$name::<I, W>($this.as_ptr(), $($arg),*) }
+            }
+        )* }
+    };
+}
+pub(super) use methods;

@@ -100,42 +100,9 @@ pub(super) fn or_end<V>(made: Result<V, Refusal>, layout: Layout, what: &str) ->
     })
 }
 
+this_cpu::methods!(PerCpu, '_ self);
+
 impl<W: Word, I: Index> PerCpu<W, I> {
-    /// Loads the current CPU's copy. The thread may be on another when this returns.
-    #[inline(always)]
-    pub fn read(&self) -> W {
-        // SAFETY: Safety 1, for as long as `self` is borrowed; the index is `I` by the variable's type.
-        unsafe { this_cpu::read::<I, W>(self.as_ptr()) }
-    }
-
-    /// Stores to the current CPU's copy.
-    #[inline(always)]
-    pub fn write(&self, value: W) {
-        // SAFETY: Safety 1, for as long as `self` is borrowed; the index is `I` by the variable's type.
-        unsafe { this_cpu::write::<I, W>(self.as_ptr(), value) }
-    }
-
-    /// Stores to the current CPU's copy, as a release.
-    #[inline(always)]
-    pub fn write_release(&self, value: W) {
-        // SAFETY: Safety 1, for as long as `self` is borrowed; the index is `I` by the variable's type.
-        unsafe { this_cpu::write_release::<I, W>(self.as_ptr(), value) }
-    }
-
-    /// Stores to the current CPU's copy, and returns the old value.
-    #[inline(always)]
-    pub fn xchg(&self, value: W) -> W {
-        // SAFETY: Safety 1, for as long as `self` is borrowed; the index is `I` by the variable's type.
-        unsafe { this_cpu::xchg::<I, W>(self.as_ptr(), value) }
-    }
-
-    /// Stores `new` to the current CPU's copy if that is `old`; returns the value found.
-    #[inline(always)]
-    pub fn cmpxchg(&self, old: W, new: W) -> W {
-        // SAFETY: Safety 1, for as long as `self` is borrowed; the index is `I` by the variable's type.
-        unsafe { this_cpu::cmpxchg::<I, W>(self.as_ptr(), old, new) }
-    }
-
     /// A slot's copy at some moment. Relaxed.
     pub fn get(&self, slot: Slot) -> W {
         // SAFETY: Safety 1: a word in every slot, changed by atomics and sequences.
@@ -144,41 +111,6 @@ impl<W: Word, I: Index> PerCpu<W, I> {
 }
 
 impl<W: Integer, I: Index> PerCpu<W, I> {
-    /// Adds to the current CPU's copy, and wraps around.
-    #[inline(always)]
-    pub fn add(&self, value: W) {
-        // SAFETY: Safety 1.
-        unsafe { this_cpu::add::<I, W>(self.as_ptr(), value) }
-    }
-
-    /// Adds to the current CPU's copy, and wraps around; a release.
-    #[inline(always)]
-    pub fn add_release(&self, value: W) {
-        // SAFETY: Safety 1.
-        unsafe { this_cpu::add_release::<I, W>(self.as_ptr(), value) }
-    }
-
-    /// Ands the current CPU's copy.
-    #[inline(always)]
-    pub fn and(&self, value: W) {
-        // SAFETY: Safety 1.
-        unsafe { this_cpu::and::<I, W>(self.as_ptr(), value) }
-    }
-
-    /// Ors the current CPU's copy.
-    #[inline(always)]
-    pub fn or(&self, value: W) {
-        // SAFETY: Safety 1.
-        unsafe { this_cpu::or::<I, W>(self.as_ptr(), value) }
-    }
-
-    /// Adds to the current CPU's copy, wraps around, and returns the sum.
-    #[inline(always)]
-    pub fn add_return(&self, value: W) -> W {
-        // SAFETY: Safety 1.
-        unsafe { this_cpu::add_return::<I, W>(self.as_ptr(), value) }
-    }
-
     /// The sum of all copies, each at some moment of the call. Exact if no thread adds meanwhile and all additions
     /// happened before.
     ///
