@@ -60,101 +60,42 @@ impl CacheSizes {
 
 const LINE: u64 = 64;
 
-/// No instruction.
-pub(crate) struct Nothing;
+/// Surroundings whose repetitions need no preparation: what each loop begins with, and one repetition.
+macro_rules! repeated {
+    ($($(#[$meta:meta])* $name:ident $(<const $n:ident>)? $(($held:ty))?: $registers:ty = |$this:ident| $begin:expr, |$at:pat_param| $step:expr;)*) => { $(
+        $(#[$meta])*
+        pub(crate) struct $name $(<const $n: usize>)? $(($held))?;
 
-impl Surrounding for Nothing {
-    type Registers = ();
-    fn begin(&self, _: u64) {}
-    #[inline(always)]
-    fn step((): &mut ()) {
-        // Operations are kept apart for the compiler all the same.
-        opaque(0);
-    }
+        impl $(<const $n: usize>)? Surrounding for $name $(<$n>)? {
+            type Registers = $registers;
+            fn begin(&self, _: u64) -> $registers {
+                let $this = self;
+                $begin
+            }
+            #[inline(always)]
+            fn step($at: &mut $registers) {
+                $step;
+            }
+        }
+    )* };
 }
 
-/// `N` dependent additions.
-pub(crate) struct Adds<const N: usize>;
-
-impl<const N: usize> Surrounding for Adds<N> {
-    type Registers = (u64, u64);
-    fn begin(&self, _: u64) -> (u64, u64) {
-        (opaque(0), opaque(1))
-    }
-    #[inline(always)]
-    fn step((x, one): &mut (u64, u64)) {
-        adds::<N>(x, *one);
-    }
-}
-
-/// Four chains of 30 additions.
-pub(crate) struct Adds4x30;
-
-impl Surrounding for Adds4x30 {
-    type Registers = ([u64; 4], u64);
-    fn begin(&self, _: u64) -> Self::Registers {
-        ([opaque(0); 4], opaque(1))
-    }
-    #[inline(always)]
-    fn step((x, one): &mut Self::Registers) {
-        adds_in_4_chains::<30>(x, *one);
-    }
-}
-
-/// Eight loads that hit the nearest cache, each of which waits for the one before.
-pub(crate) struct LoadChain8(Chain);
-
-impl Surrounding for LoadChain8 {
-    type Registers = Position;
-    fn begin(&self, _: u64) -> Position {
-        self.0.start()
-    }
-    #[inline(always)]
-    fn step(at: &mut Position) {
-        at.follow::<8>();
-    }
-}
-
-/// Thirty-two independent loads.
-pub(crate) struct Loads32(Lines);
-
-impl Surrounding for Loads32 {
-    type Registers = Lines;
-    fn begin(&self, _: u64) -> Lines {
-        self.0
-    }
-    #[inline(always)]
-    fn step(lines: &mut Lines) {
-        lines.load_32();
-    }
-}
-
-/// Sixteen stores to four lines.
-pub(crate) struct Stores16(Lines);
-
-impl Surrounding for Stores16 {
-    type Registers = (Lines, u64);
-    fn begin(&self, _: u64) -> (Lines, u64) {
-        (self.0, opaque(1))
-    }
-    #[inline(always)]
-    fn step((lines, value): &mut (Lines, u64)) {
-        lines.store_16(*value);
-    }
-}
-
-/// A word that is loaded, incremented and stored eight times.
-pub(crate) struct LoadAddStore8(Lines);
-
-impl Surrounding for LoadAddStore8 {
-    type Registers = (Lines, [u64; 3], u64);
-    fn begin(&self, _: u64) -> Self::Registers {
-        (self.0, [opaque(0); 3], opaque(1))
-    }
-    #[inline(always)]
-    fn step((lines, beside, one): &mut Self::Registers) {
-        lines.load_add_store_8(beside, *one);
-    }
+repeated! {
+    /// No instruction. Operations are kept apart for the compiler all the same.
+    Nothing: () = |_this| (), |()| opaque(0);
+    /// `N` dependent additions.
+    Adds<const N>: (u64, u64) = |_this| (opaque(0), opaque(1)), |(x, one)| adds::<N>(x, *one);
+    /// Four chains of 30 additions.
+    Adds4x30: ([u64; 4], u64) = |_this| ([opaque(0); 4], opaque(1)), |(x, one)| adds_in_4_chains::<30>(x, *one);
+    /// Eight loads that hit the nearest cache, each of which waits for the one before.
+    LoadChain8(Chain): Position = |this| this.0.start(), |at| at.follow::<8>();
+    /// Thirty-two independent loads.
+    Loads32(Lines): Lines = |this| this.0, |lines| lines.load_32();
+    /// Sixteen stores to four lines.
+    Stores16(Lines): (Lines, u64) = |this| (this.0, opaque(1)), |(lines, value)| lines.store_16(*value);
+    /// A word that is loaded, incremented and stored eight times.
+    LoadAddStore8(Lines): (Lines, [u64; 3], u64) = |this| (this.0, [opaque(0); 3], opaque(1)),
+        |(lines, beside, one)| lines.load_add_store_8(beside, *one);
 }
 
 /// A load that misses the second-level cache. All loops go on where the last one stopped, so that a node is old when it

@@ -43,83 +43,60 @@ impl Drop for Counted<'_> {
 /// What the trait's documentation and archery's own tests ask of a kind; the first promise that does not hold.
 fn check<P: SharedPointerKind>() -> Result<(), &'static str> {
     let alive = Cell::new(0);
-    let holds = |condition, promise| if condition { Ok(()) } else { Err(promise) };
+    macro_rules! holds {
+        ($condition:expr => $promise:literal) => {
+            if !$condition {
+                return Err($promise);
+            }
+        };
+    }
     {
         let mut one = SharedPointer::<_, P>::new(Counted::new(&alive, 1));
         let address = SharedPointer::as_ptr(&one);
-        holds(std::ptr::eq(address, &raw const *one), "as_ptr is the value's address")?;
+        holds! { std::ptr::eq(address, &raw const *one) => "as_ptr is the value's address" }
         let moved = Box::new(one);
-        holds(std::ptr::eq(address, &raw const **moved), "the value does not move")?;
+        holds! { std::ptr::eq(address, &raw const **moved) => "the value does not move" }
         one = *moved;
-        holds(
-            SharedPointer::get_mut(&mut one).is_some(),
-            "a sole owner may change the value",
-        )?;
+        holds! { SharedPointer::get_mut(&mut one).is_some() => "a sole owner may change the value" }
         let mut two = SharedPointer::clone(&one);
-        holds(SharedPointer::strong_count(&one) == 2, "a clone is counted")?;
-        holds(SharedPointer::ptr_eq(&one, &two), "a clone is of the same value")?;
-        holds(
-            SharedPointer::get_mut(&mut one).is_none(),
-            "nobody changes a value that is shared",
-        )?;
+        holds! { SharedPointer::strong_count(&one) == 2 => "a clone is counted" }
+        holds! { SharedPointer::ptr_eq(&one, &two) => "a clone is of the same value" }
+        holds! { SharedPointer::get_mut(&mut one).is_none() => "nobody changes a value that is shared" }
         SharedPointer::make_mut(&mut two).number = 2;
-        holds(
-            (one.number, two.number) == (1, 2),
-            "make_mut of a shared value changes a copy",
-        )?;
-        holds(
-            SharedPointer::strong_count(&one) == 1,
-            "the copy's owner owns the old value no more",
-        )?;
+        holds! { (one.number, two.number) == (1, 2) => "make_mut of a shared value changes a copy" }
+        holds! { SharedPointer::strong_count(&one) == 1 => "the copy's owner owns the old value no more" }
         let before = SharedPointer::as_ptr(&two);
         SharedPointer::make_mut(&mut two).number = 3;
-        holds(
-            std::ptr::eq(before, SharedPointer::as_ptr(&two)),
-            "make_mut of a sole owner copies nothing",
-        )?;
+        holds! { std::ptr::eq(before, SharedPointer::as_ptr(&two)) => "make_mut of a sole owner copies nothing" }
         let third = SharedPointer::clone(&two);
         let two = SharedPointer::try_unwrap(two)
             .err()
             .ok_or("a shared value is not moved out")?;
         drop(third);
         let value = SharedPointer::try_unwrap(two).map_err(|_| "a sole owner takes the value out")?;
-        holds(
-            value.number == 3 && alive.get() == 2,
-            "the value that is taken out is the one",
-        )?;
+        holds! { value.number == 3 && alive.get() == 2 => "the value that is taken out is the one" }
     }
-    holds(alive.get() == 0, "every value is destroyed once")?;
+    holds! { alive.get() == 0 => "every value is destroyed once" }
     {
         let mut one = SharedPointer::<Counted<'_>, P>::from(Box::new(Counted::new(&alive, 1)));
         SharedPointer::make_mut(&mut one).panics = true;
         let mut two = SharedPointer::clone(&one);
         let panicked = catch_unwind(AssertUnwindSafe(|| SharedPointer::make_mut(&mut two).number)).is_err();
-        holds(
-            panicked && SharedPointer::ptr_eq(&one, &two),
-            "a clone that panics changes nothing",
-        )?;
-        holds(
-            SharedPointer::strong_count(&one) == 2,
-            "a clone that panics counts nothing",
-        )?;
+        holds! { panicked && SharedPointer::ptr_eq(&one, &two) => "a clone that panics changes nothing" }
+        holds! { SharedPointer::strong_count(&one) == 2 => "a clone that panics counts nothing" }
     }
-    holds(alive.get() == 0, "a value from a box is destroyed once")?;
+    holds! { alive.get() == 0 => "a value from a box is destroyed once" }
     let pinned = Pin::new(SharedPointer::<_, P>::new(Counted::new(&alive, 4)));
-    holds(pinned.number == 4, "a pinned value is reached")?;
+    holds! { pinned.number == 4 => "a pinned value is reached" }
     drop(pinned);
     #[repr(align(128))]
     struct Aligned(u8);
     let aligned = SharedPointer::<_, P>::new(Aligned(7));
-    holds(
-        SharedPointer::as_ptr(&aligned).addr() % 128 == 0 && aligned.0 == 7,
-        "values are aligned",
-    )?;
+    holds! { SharedPointer::as_ptr(&aligned).addr() % 128 == 0 && aligned.0 == 7 => "values are aligned" }
     let nothing = SharedPointer::<_, P>::new(());
-    holds(
-        SharedPointer::strong_count(&SharedPointer::clone(&nothing)) == 2,
-        "values of size zero are counted",
-    )?;
-    holds(alive.get() == 0, "a pinned value is destroyed")
+    holds! { SharedPointer::strong_count(&SharedPointer::clone(&nothing)) == 2 => "values of size zero are counted" }
+    holds! { alive.get() == 0 => "a pinned value is destroyed" }
+    Ok(())
 }
 
 #[test]

@@ -17,41 +17,26 @@ pub struct System;
 /// The target of a dependent load. Zero, because no tick is below it.
 static WORD: u64 = 0;
 
+/// The counter's readings, and the kernel's clock where there is no counter.
+macro_rules! counted {
+    ($($name:ident($($target:expr)?);)*) => { $(
+        #[inline(always)]
+        fn $name(&self) -> u64 {
+            if counter::AVAILABLE {
+                counter::$name($($target)?)
+            } else {
+                clock_gettime::monotonic_ns()
+            }
+        }
+    )* };
+}
+
 impl Source for System {
-    #[inline(always)]
-    fn bare(&self) -> u64 {
-        if counter::AVAILABLE {
-            counter::bare()
-        } else {
-            clock_gettime::monotonic_ns()
-        }
-    }
-
-    #[inline(always)]
-    fn load_ordered(&self) -> u64 {
-        if counter::AVAILABLE {
-            counter::load_ordered()
-        } else {
-            clock_gettime::monotonic_ns()
-        }
-    }
-
-    #[inline(always)]
-    fn dependent_load(&self) -> u64 {
-        if counter::AVAILABLE {
-            counter::dependent_load(&WORD)
-        } else {
-            clock_gettime::monotonic_ns()
-        }
-    }
-
-    #[inline(always)]
-    fn bracketed(&self) -> u64 {
-        if counter::AVAILABLE {
-            counter::bracketed()
-        } else {
-            clock_gettime::monotonic_ns()
-        }
+    counted! {
+        bare();
+        load_ordered();
+        dependent_load(&WORD);
+        bracketed();
     }
 
     #[inline]

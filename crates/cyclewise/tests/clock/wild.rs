@@ -37,28 +37,12 @@ impl Wild {
     }
 }
 
+macro_rules! any {
+    ($($method:ident)*) => { $(fn $method(&self) -> u64 { self.next() })* };
+}
+
 impl Source for Wild {
-    fn bare(&self) -> u64 {
-        self.next()
-    }
-    fn load_ordered(&self) -> u64 {
-        self.next()
-    }
-    fn dependent_load(&self) -> u64 {
-        self.next()
-    }
-    fn bracketed(&self) -> u64 {
-        self.next()
-    }
-    fn monotonic_ns(&self) -> u64 {
-        self.next()
-    }
-    fn raw_ns(&self) -> u64 {
-        self.next()
-    }
-    fn boottime_ns(&self) -> u64 {
-        self.next()
-    }
+    any! { bare load_ordered dependent_load bracketed monotonic_ns raw_ns boottime_ns }
     fn examine(&self) -> Result<(), Reason> {
         if self.next().is_multiple_of(8) {
             Err(Reason::NotExamined)

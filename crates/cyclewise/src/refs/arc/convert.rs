@@ -63,12 +63,6 @@ impl From<&str> for Arc<str> {
     }
 }
 
-impl From<&mut str> for Arc<str> {
-    fn from(value: &mut str) -> Self {
-        Self::from(&*value)
-    }
-}
-
 impl From<&CStr> for Arc<CStr> {
     fn from(value: &CStr) -> Self {
         // SAFETY: a string's bytes.
@@ -76,22 +70,11 @@ impl From<&CStr> for Arc<CStr> {
     }
 }
 
-impl From<&mut CStr> for Arc<CStr> {
-    fn from(value: &mut CStr) -> Self {
-        Self::from(&*value)
-    }
-}
-
-impl From<CString> for Arc<CStr> {
-    fn from(value: CString) -> Self {
-        Self::from(&*value)
-    }
-}
-
-impl From<String> for Arc<str> {
-    fn from(value: String) -> Self {
-        Self::from(&*value)
-    }
+conversions! {
+    &mut str => str: |value| Arc::from(&*value);
+    &mut CStr => CStr: |value| Arc::from(&*value);
+    CString => CStr: |value| Arc::from(&*value);
+    String => str: |value| Arc::from(&*value);
 }
 
 impl<T: Clone> From<&mut [T]> for Arc<[T]> {

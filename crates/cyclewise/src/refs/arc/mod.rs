@@ -28,6 +28,17 @@
 //! `library/alloc/src/sync.rs` in rust-lang/rust for the protocol; rust-lang/rust#30031 and #108708 for its overflow.
 #![expect(unsafe_code, reason = "ownership by reference count")]
 
+/// Conversions by way of another one.
+macro_rules! conversions {
+    ($($from:ty => $to:ty: |$value:ident| $arc:expr;)*) => { $(
+        impl From<$from> for Arc<$to> {
+            fn from($value: $from) -> Self {
+                $arc
+            }
+        }
+    )* };
+}
+
 mod allocation;
 #[cfg(feature = "arc-swap")]
 mod arc_swap;

@@ -14,40 +14,13 @@ use std::path::{Path, PathBuf};
 use std::string::String;
 use std::vec::Vec;
 
-impl From<&OsStr> for Arc<OsStr> {
-    fn from(value: &OsStr) -> Self {
-        Self::from(Box::<OsStr>::from(value))
-    }
-}
-
-impl From<&mut OsStr> for Arc<OsStr> {
-    fn from(value: &mut OsStr) -> Self {
-        Self::from(&*value)
-    }
-}
-
-impl From<OsString> for Arc<OsStr> {
-    fn from(value: OsString) -> Self {
-        Self::from(value.into_boxed_os_str())
-    }
-}
-
-impl From<&Path> for Arc<Path> {
-    fn from(value: &Path) -> Self {
-        Self::from(Box::<Path>::from(value))
-    }
-}
-
-impl From<&mut Path> for Arc<Path> {
-    fn from(value: &mut Path) -> Self {
-        Self::from(&*value)
-    }
-}
-
-impl From<PathBuf> for Arc<Path> {
-    fn from(value: PathBuf) -> Self {
-        Self::from(value.into_boxed_path())
-    }
+conversions! {
+    &OsStr => OsStr: |value| Arc::from(Box::<OsStr>::from(value));
+    &mut OsStr => OsStr: |value| Arc::from(&*value);
+    OsString => OsStr: |value| Arc::from(value.into_boxed_os_str());
+    &Path => Path: |value| Arc::from(Box::<Path>::from(value));
+    &mut Path => Path: |value| Arc::from(&*value);
+    PathBuf => Path: |value| Arc::from(value.into_boxed_path());
 }
 
 // As std's: what `&File` does, whose methods these are; vectored ones too, since each is one system call.
