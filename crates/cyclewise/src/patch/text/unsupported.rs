@@ -26,36 +26,20 @@ pub(crate) mod kept {
     /// Nothing is to be reversed.
     pub(crate) fn make_readable(_: &TextGuard, _: &[Edit]) {}
 
-    /// Refuses.
-    ///
-    /// # Errors
-    /// Always.
-    ///
-    /// # Safety
-    /// None is needed.
-    pub(crate) unsafe fn apply_and_keep(_: &TextGuard, _: &mut [Edit], _: Others) -> Result<(), Refusal> {
-        Err(Refusal::NoLockPrefix)
+    /// Functions that refuse.
+    macro_rules! refused {
+        ($($name:ident)*) => { $(
+            /// Refuses.
+            ///
+            /// # Errors
+            /// Always.
+            ///
+            /// # Safety
+            /// None is needed.
+            pub(crate) unsafe fn $name(_: &TextGuard, _: &mut [Edit], _: Others) -> Result<(), Refusal> {
+                Err(Refusal::NoLockPrefix)
+            }
+        )* };
     }
-
-    /// Refuses.
-    ///
-    /// # Errors
-    /// Always.
-    ///
-    /// # Safety
-    /// None is needed.
-    pub(crate) unsafe fn apply_and_release(_: &TextGuard, _: &mut [Edit], _: Others) -> Result<(), Refusal> {
-        Err(Refusal::NoLockPrefix)
-    }
-
-    /// Refuses.
-    ///
-    /// # Errors
-    /// Always.
-    ///
-    /// # Safety
-    /// None is needed.
-    pub(crate) unsafe fn apply_more(_: &TextGuard, _: &mut [Edit], _: Others) -> Result<(), Refusal> {
-        Err(Refusal::NoLockPrefix)
-    }
+    refused! { apply_and_keep apply_and_release apply_more }
 }

@@ -1,7 +1,7 @@
-//! Restartable sequences for stacks and rings of words. Otherwise as `free_list`.
+//! Restartable sequences for stacks and rings of words. As in the x86-64 twin.
 //!
 //! # Safety
-//! The contract of `free_list`.
+//! Each function has the contract of the x86-64 function of its name.
 #![expect(unsafe_code, reason = "sequences that the kernel restarts")]
 
 use super::free_list::on_this_copy;
@@ -9,11 +9,6 @@ use super::{Area, Sections, section};
 use crate::arch::{AWAY, EMPTY, Id, Outcome, SHIFT};
 use core::arch::asm;
 
-/// Pushes a word on a stack of `N`: a copy's first word is the number of words, and the third is the bottom one.
-/// Returns [`Outcome::Ne`] if the stack is full.
-///
-/// # Safety
-/// The module's contract, the same for all below; the copy has 2 + `N` words, and the first is at most `N`.
 #[inline(always)]
 pub(crate) unsafe fn stack_push<I: Id, const N: usize>(area: Area, stacks: *mut u64, word: u64) -> Outcome {
     // SAFETY: the caller guarantees the area and the words; the first store is to a word that no other sequence reads
@@ -34,11 +29,6 @@ pub(crate) unsafe fn stack_push<I: Id, const N: usize>(area: Area, stacks: *mut 
     Outcome::Done
 }
 
-/// Pops a word from a stack. Returns it and the number of words left: [`EMPTY`] if there was none, [`AWAY`] if the
-/// guard is set.
-///
-/// # Safety
-/// As above.
 #[inline(always)]
 pub(crate) unsafe fn stack_pop<I: Id>(area: Area, stacks: *mut u64) -> (u64, i64) {
     let (word, left): (u64, i64);
@@ -59,11 +49,6 @@ pub(crate) unsafe fn stack_pop<I: Id>(area: Area, stacks: *mut u64) -> (u64, i64
     (word, left)
 }
 
-/// Pushes as many words on a stack as fit: the last of the `len` words before `end`, in their order. Returns how many,
-/// or [`AWAY`].
-///
-/// # Safety
-/// As above; there are `len` words before `end`.
 #[inline(always)]
 pub(crate) unsafe fn stack_push_many<I: Id, const N: usize>(
     area: Area,
@@ -101,10 +86,6 @@ pub(crate) unsafe fn stack_push_many<I: Id, const N: usize>(
     run
 }
 
-/// Pops up to `len` words to `to`, in the order in which they were pushed. Returns how many, or [`AWAY`].
-///
-/// # Safety
-/// As above; `to` has room for `len` words, and may be written whatever the outcome.
 #[inline(always)]
 pub(crate) unsafe fn stack_pop_many<I: Id>(area: Area, stacks: *mut u64, to: *mut u64, len: usize) -> i64 {
     let run: i64;
@@ -135,12 +116,6 @@ pub(crate) unsafe fn stack_pop_many<I: Id>(area: Area, stacks: *mut u64, to: *mu
     run
 }
 
-/// Puts a word in a ring of `N`, a power of two: a copy's first word counts the words taken, its third the words put
-/// in, and the cells follow. Returns [`Outcome::Ne`] if the ring is full.
-///
-/// # Safety
-/// The module's contract, the same for the next; the copy has 3 + `N` words, and the third is at most `N` more than the
-/// first.
 #[inline(always)]
 pub(crate) unsafe fn ring_push<I: Id, const N: usize>(area: Area, rings: *mut u64, word: u64) -> Outcome {
     // SAFETY: the caller guarantees the area and the words; the first store is to a cell that no other thread reads
@@ -165,11 +140,6 @@ pub(crate) unsafe fn ring_push<I: Id, const N: usize>(area: Area, rings: *mut u6
     Outcome::Done
 }
 
-/// Takes the oldest word from a ring. Returns it and its cell's number: [`EMPTY`] if there was none, [`AWAY`] if the
-/// guard is set.
-///
-/// # Safety
-/// As above.
 #[inline(always)]
 pub(crate) unsafe fn ring_pop<I: Id, const N: usize>(area: Area, rings: *mut u64) -> (u64, i64) {
     let (word, cell): (u64, i64);
@@ -195,10 +165,6 @@ pub(crate) unsafe fn ring_pop<I: Id, const N: usize>(area: Area, rings: *mut u64
     (word, cell)
 }
 
-/// Adds one to the word `index` of an array; `*array` is the copy of id 0.
-///
-/// # Safety
-/// The contract of `rseq` for that word; `array` is valid meanwhile.
 #[cfg(feature = "percpu-histogram")]
 #[inline(always)]
 pub(crate) unsafe fn inc_at_index<I: Id>(area: Area, array: *const *mut u64, index: usize) {

@@ -1,14 +1,7 @@
-//! Restartable sequences of several steps on one CPU's words, under the names of their pseudo-code.
-//!
-//! The caller names the CPU, because it computed addresses for that CPU. Each sequence first compares the CPU, then
-//! checks a guard word, by which another thread can stop the CPU's own threads.
-//!
-//! # References
-//! librseq, for the names.
+//! Restartable sequences of several steps on one CPU's words, as in the x86-64 twin.
 //!
 //! # Safety
-//! The contract of `rseq`. Every address is valid until the sequence ends for the use that its name implies. `v`, `v2`
-//! and `dst` are words or bytes of the named CPU, written only by such sequences while the guard is 0.
+//! Each function has the contract of the x86-64 function of its name.
 #![expect(unsafe_code, reason = "sequences that the kernel restarts")]
 
 use super::{Area, section, sequence};
@@ -44,10 +37,6 @@ macro_rules! on_cpu_then_store {
     };
 }
 
-/// If `*v == expect`, `*v = new`.
-///
-/// # Safety
-/// The module's contract; the same for all below.
 #[inline(always)]
 pub(crate) unsafe fn load_cbne_store<I: Id, const RELEASE: bool>(
     area: Area,
@@ -66,10 +55,6 @@ pub(crate) unsafe fn load_cbne_store<I: Id, const RELEASE: bool>(
     Outcome::Done
 }
 
-/// `*v += count`.
-///
-/// # Safety
-/// The module's contract.
 #[inline(always)]
 pub(crate) unsafe fn load_add_store<I: Id>(
     area: Area,
@@ -89,11 +74,6 @@ pub(crate) unsafe fn load_add_store<I: Id>(
     Outcome::Done
 }
 
-/// Pops: if `*v != not`, `*load = *v`, and `*v` becomes the word at `*v + offset`.
-///
-/// # Safety
-/// The module's contract; if `*v` is not `not`, it is the address of a node with a word at `offset`;
-/// `load` belongs to the caller.
 #[inline(always)]
 pub(crate) unsafe fn load_cbeq_store_add_load_store<I: Id>(
     area: Area,
@@ -119,10 +99,6 @@ pub(crate) unsafe fn load_cbeq_store_add_load_store<I: Id>(
     Outcome::Done
 }
 
-/// `*(*(*at + offset)) += count`: through a pointer in the table that `*at` points to.
-///
-/// # Safety
-/// The module's contract; `*at + offset` holds the address of a word of the named CPU.
 #[inline(always)]
 pub(crate) unsafe fn load_add_load_load_add_store<I: Id>(
     area: Area,
@@ -146,10 +122,6 @@ pub(crate) unsafe fn load_add_load_load_add_store<I: Id>(
     Outcome::Done
 }
 
-/// If `*v == expect`, `*v2 = new2`, then `*v = new`.
-///
-/// # Safety
-/// The module's contract; `*v2` may be written even if the outcome is [`Outcome::Ne`].
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "the operands of the sequence")]
 pub(crate) unsafe fn load_cbne_store_store<I: Id, const RELEASE: bool>(
@@ -172,10 +144,6 @@ pub(crate) unsafe fn load_cbne_store_store<I: Id, const RELEASE: bool>(
     Outcome::Done
 }
 
-/// If `*v == expect` and `*v2 == expect2`, `*v = new`.
-///
-/// # Safety
-/// The module's contract.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "the operands of the sequence")]
 pub(crate) unsafe fn load_cbne_load_cbne_store<I: Id>(
@@ -204,10 +172,6 @@ pub(crate) unsafe fn load_cbne_load_cbne_store<I: Id>(
     Outcome::Done
 }
 
-/// If `*v == expect`, copies `len` words from `src` to `dst`, then `*v = new`.
-///
-/// # Safety
-/// The module's contract; the ranges do not overlap. `*dst` may be written even if the outcome is [`Outcome::Ne`].
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "the operands of the sequence")]
 pub(crate) unsafe fn load_cbne_memcpy_store<I: Id, const RELEASE: bool>(

@@ -4,8 +4,7 @@
 //! what they publish is on the same CPU, has gone through the scheduler, or has stopped the CPU by a barrier.
 //!
 //! # Safety
-//! The contract of `rseq`, for all words of the copy. Only such sequences write them while the guard is 0. Other
-//! addresses belong to the caller, are valid until the sequence ends, and may be written whatever the outcome.
+//! Each function has the contract of the x86-64 function of its name.
 #![expect(unsafe_code, reason = "sequences that the kernel restarts")]
 
 use super::{Area, section};
@@ -28,11 +27,6 @@ macro_rules! on_this_copy {
 
 pub(super) use on_this_copy;
 
-/// Adds an amount of 0 to 2^30 to a copy's first word if the sum's lower half is not above the lower half of the second
-/// word: not above modulo 2^32, where the two are less than 2^31 apart. Otherwise returns [`Outcome::Ne`].
-///
-/// # Safety
-/// The module's contract, except that the second word is no guard; the same for the next.
 #[inline(always)]
 pub(crate) unsafe fn add_below<I: Id>(area: Area, at: *mut u64, value: u64) -> Outcome {
     // SAFETY: the caller guarantees the area and the words; the store is the commit.
@@ -53,10 +47,6 @@ pub(crate) unsafe fn add_below<I: Id>(area: Area, at: *mut u64, value: u64) -> O
     Outcome::Done
 }
 
-/// As [`add_below`] for an amount of -2^30 to 0, if the sum is not below the upper half of the second word.
-///
-/// # Safety
-/// As above.
 #[inline(always)]
 pub(crate) unsafe fn add_above<I: Id>(area: Area, at: *mut u64, value: u64) -> Outcome {
     // SAFETY: the caller guarantees the area and the words; the store is the commit.
@@ -77,10 +67,6 @@ pub(crate) unsafe fn add_above<I: Id>(area: Area, at: *mut u64, value: u64) -> O
     Outcome::Done
 }
 
-/// Adds to a copy's first word while a guard elsewhere is 0.
-///
-/// # Safety
-/// The module's contract for the first word; the guard is a word that is valid meanwhile.
 #[inline(always)]
 pub(crate) unsafe fn add_if_open<I: Id>(area: Area, guard: *const u64, at: *mut u64, value: u64) -> Outcome {
     // SAFETY: the caller guarantees the area and the words; the store is the commit.
@@ -104,11 +90,6 @@ pub(crate) unsafe fn add_if_open<I: Id>(area: Area, guard: *const u64, at: *mut 
 const LOWER_HALF: usize = if cfg!(target_endian = "little") { 8 } else { 12 };
 const UPPER_HALF: usize = 20 - LOWER_HALF;
 
-/// Pops the first node of a list: a copy's first word is its address or 0, and a node's first word is the next node's.
-/// Returns the copy's word, or [`STOPPED`].
-///
-/// # Safety
-/// The module's contract, the same for all below; a word that is not 0 is the address of a node.
 #[inline(always)]
 pub(crate) unsafe fn list_pop<I: Id>(area: Area, lists: *mut u64) -> u64 {
     let first: u64;
@@ -125,10 +106,6 @@ pub(crate) unsafe fn list_pop<I: Id>(area: Area, lists: *mut u64) -> u64 {
     first
 }
 
-/// Pushes a chain of nodes on a list, and links its last node to the previous first.
-///
-/// # Safety
-/// `first` is the address of the first node, and `last` the first word of the last; all nodes belong to the caller.
 #[inline(always)]
 pub(crate) unsafe fn list_push<I: Id>(area: Area, lists: *mut u64, first: u64, last: *mut u64) -> Outcome {
     // SAFETY: the caller guarantees the area and the words; the first store is to the caller's own node.
@@ -144,10 +121,6 @@ pub(crate) unsafe fn list_push<I: Id>(area: Area, lists: *mut u64, first: u64, l
     Outcome::Done
 }
 
-/// Takes all nodes of a list. Returns the copy's first word, or [`STOPPED`].
-///
-/// # Safety
-/// The module's contract.
 #[inline(always)]
 pub(crate) unsafe fn list_take<I: Id>(area: Area, lists: *mut u64) -> u64 {
     let first: u64;

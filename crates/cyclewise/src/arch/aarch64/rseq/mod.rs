@@ -138,26 +138,15 @@ macro_rules! on_this_cpu {
     };
 }
 
-/// Operations on the current CPU's copy of a word. `at` is the copy of id 0.
+/// Operations on the current CPU's copy of a word, as in the x86-64 twin.
 pub(crate) trait Sections: Copy {
-    /// Loads.
-    ///
-    /// # Safety
-    /// The module's contract; the same for all below.
     unsafe fn read<I: Id>(area: Area, at: *mut Self) -> Self;
-    /// Stores; a release if `RELEASE`.
     unsafe fn write<I: Id, const RELEASE: bool>(area: Area, at: *mut Self, value: Self);
-    /// Adds; a release if `RELEASE`.
     unsafe fn add<I: Id, const RELEASE: bool>(area: Area, at: *mut Self, value: Self);
-    /// Ands.
     unsafe fn and<I: Id>(area: Area, at: *mut Self, value: Self);
-    /// Ors.
     unsafe fn or<I: Id>(area: Area, at: *mut Self, value: Self);
-    /// Stores; returns the previous value.
     unsafe fn xchg<I: Id>(area: Area, at: *mut Self, value: Self) -> Self;
-    /// Stores `new` if the word is `old`; returns the previous value.
     unsafe fn cmpxchg<I: Id>(area: Area, at: *mut Self, old: Self, new: Self) -> Self;
-    /// Adds; returns the sum.
     unsafe fn add_return<I: Id>(area: Area, at: *mut Self, value: Self) -> Self;
 }
 
