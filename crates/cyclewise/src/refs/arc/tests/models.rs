@@ -115,39 +115,34 @@ fn the_memory_outlives_every_weak_reference() {
     });
 }
 
-#[test]
-fn get_mut_waits_for_the_uses_of_dropped_references() {
-    model(|value| {
+/// `Arc::get_mut`, or one with a defect.
+pub(super) type GetMut = fn(&mut Arc<Value>) -> Option<&mut Value>;
+
+/// Writes to what `get_mut` gives out, while `there` uses another reference, of both kinds.
+fn writes_beside(get_mut: GetMut, there: fn(Arc<Value>)) {
+    model(move |value| {
         let mut arc = Arc::new(value);
         let other = Arc::clone(&arc);
-        let thread = thread::spawn(move || other.read());
-        if let Some(value) = Arc::get_mut(&mut arc) {
+        let thread = thread::spawn(move || there(other));
+        if let Some(value) = get_mut(&mut arc) {
             value.write(2);
         }
         thread.join().unwrap();
     });
 }
 
-#[test]
-fn get_mut_sees_a_reference_that_turns_weak_and_back() {
-    model(|value| {
-        let mut arc = Arc::new(value);
-        let other = Arc::clone(&arc);
-        let thread = thread::spawn(move || {
-            let weak = Arc::downgrade(&other);
-            drop(other);
-            weak.upgrade().map(|arc| arc.read())
-        });
-        if let Some(value) = Arc::get_mut(&mut arc) {
-            value.write(2);
-        }
-        thread.join().unwrap();
+/// A strong reference that turns weak, and strong again.
+pub(super) fn turns_weak_and_back(get_mut: GetMut) {
+    writes_beside(get_mut, |other| {
+        let weak = Arc::downgrade(&other);
+        drop(other);
+        weak.upgrade().map(|arc| arc.read());
     });
 }
 
-#[test]
-fn get_mut_sees_an_upgrade_whose_weak_reference_is_gone() {
-    model(|value| {
+/// A weak reference that turns strong.
+pub(super) fn turns_strong(get_mut: GetMut) {
+    model(move |value| {
         let mut arc = Arc::new(value);
         let weak = Arc::downgrade(&arc);
         let thread = thread::spawn(move || {
@@ -155,11 +150,20 @@ fn get_mut_sees_an_upgrade_whose_weak_reference_is_gone() {
             drop(weak);
             arc.read()
         });
-        if let Some(value) = Arc::get_mut(&mut arc) {
+        if let Some(value) = get_mut(&mut arc) {
             value.write(2);
         }
         thread.join().unwrap();
     });
+}
+
+#[test]
+fn get_mut_sees_every_other_reference_and_waits_for_the_uses_of_dropped_ones() {
+    writes_beside(Arc::get_mut, |other| {
+        other.read();
+    });
+    turns_weak_and_back(Arc::get_mut);
+    turns_strong(Arc::get_mut);
 }
 
 #[test]

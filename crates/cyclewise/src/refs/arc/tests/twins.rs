@@ -6,7 +6,7 @@
 
 use super::super::Arc;
 use super::super::count::{Count, DEAD, MAX, SATURATED, SOLE, references};
-use super::models::{Value, model};
+use super::models::{Value, turns_strong, turns_weak_and_back};
 use crate::primitive::AtomicUsize;
 use crate::primitive::threads::caught;
 use core::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
@@ -237,48 +237,14 @@ fn get_mut<const WRONG: u8>(arc: &mut Arc<Value>) -> Option<&mut Value> {
     unique.then(|| unsafe { Arc::get_mut_unchecked(arc) })
 }
 
-/// A strong reference that turns weak, and strong again.
-fn turns_weak_and_back<const WRONG: u8>() {
-    model(|value| {
-        let mut arc = Arc::new(value);
-        let other = Arc::clone(&arc);
-        let thread = thread::spawn(move || {
-            let weak = Arc::downgrade(&other);
-            drop(other);
-            weak.upgrade().map(|arc| arc.read())
-        });
-        if let Some(value) = get_mut::<WRONG>(&mut arc) {
-            value.write(2);
-        }
-        thread.join().unwrap();
-    });
-}
-
-/// A weak reference that turns strong.
-fn turns_strong<const WRONG: u8>() {
-    model(|value| {
-        let mut arc = Arc::new(value);
-        let weak = Arc::downgrade(&arc);
-        let thread = thread::spawn(move || {
-            let arc = weak.upgrade();
-            drop(weak);
-            arc.map(|arc| arc.read())
-        });
-        if let Some(value) = get_mut::<WRONG>(&mut arc) {
-            value.write(2);
-        }
-        thread.join().unwrap();
-    });
-}
-
 #[test]
 fn the_right_get_mut_passes() {
-    turns_weak_and_back::<0>();
-    turns_strong::<0>();
+    turns_weak_and_back(get_mut::<0>);
+    turns_strong(get_mut::<0>);
 }
 
 caught! {
-    a_get_mut_without_the_claim_is_caught: "Causality violation" by turns_weak_and_back::<NO_CLAIM>();
-    a_get_mut_that_does_not_check_its_claim_again_is_caught: "Causality violation" by turns_strong::<NO_SECOND_LOOK>();
-    a_get_mut_with_a_relaxed_load_is_caught: "Causality violation" by turns_strong::<RELAXED_LOOK>();
+    a_get_mut_without_the_claim_is_caught: "Causality violation" by turns_weak_and_back(get_mut::<NO_CLAIM>);
+    a_get_mut_that_does_not_check_its_claim_again_is_caught: "Causality violation" by turns_strong(get_mut::<NO_SECOND_LOOK>);
+    a_get_mut_with_a_relaxed_load_is_caught: "Causality violation" by turns_strong(get_mut::<RELAXED_LOOK>);
 }
