@@ -50,7 +50,8 @@ pub fn handle_alone(signal: i32, handler: Informed, flags: i32) {
     install(signal, handler as *const () as usize, every, flags | libc::SA_SIGINFO);
 }
 
-fn install(signal: i32, handler: usize, mask: libc::sigset_t, flags: i32) {
+/// Installs a handler of the kind that the flags say, during which the signals of `mask` are blocked.
+pub fn install(signal: i32, handler: usize, mask: libc::sigset_t, flags: i32) {
     let action = libc::sigaction {
         sa_sigaction: handler,
         sa_mask: mask,

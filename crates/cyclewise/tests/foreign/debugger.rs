@@ -5,6 +5,7 @@
 //! trace.
 
 use crate::common::harness::{Check, checks};
+use crate::enable;
 use cyclewise::atomic::{AtomicUsize, Ordering};
 use cyclewise::error::Refusal;
 use cyclewise::patch::{self, Prefix, sites, state};
@@ -58,11 +59,6 @@ fn debugged_site() -> (usize, usize) {
 #[inline(never)]
 extern "C" fn elided_by_now() {
     std::hint::black_box(());
-}
-
-fn enable() -> Result<(), Refusal> {
-    // SAFETY: this program has one thread, and shares no atomics with other processes.
-    unsafe { crate::enable() }
 }
 
 /// Enables single mode, uses the site, and tries again; prints each result.

@@ -105,8 +105,7 @@ fn five_copies_have_room_in_static_tls() {
 
 fn enable() {
     COUNTER.inc(Ordering::Relaxed);
-    // SAFETY: threads come from the C library only, and no atomics are shared with other processes.
-    unsafe { crate::enable() }.unwrap();
+    crate::enable().unwrap();
 }
 
 impl Plugin {

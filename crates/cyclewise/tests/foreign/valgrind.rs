@@ -91,8 +91,7 @@ fn a_key_changes_what_runs_beside_a_thread() {
 }
 
 fn the_mode_comes_and_goes() {
-    // SAFETY: threads come from the C library only, and no atomics are shared with other processes.
-    unsafe { crate::enable() }.unwrap();
+    crate::enable().unwrap();
     for round in 1..=10 {
         assert!(sites().all(|site| site.prefix() == Prefix::Elided));
         COUNTER.inc(Ordering::Relaxed);

@@ -15,8 +15,12 @@ pub(crate) static CONTEXTS: AtomicU32 = AtomicU32::new(0);
 
 /// A real-time signal with a value to this thread.
 pub(crate) fn queue(number: i32, value: usize) {
+    queue_to(this_thread(), number, value);
+}
+
+pub(crate) fn queue_to(thread: i32, number: i32, value: usize) {
     loop {
-        match signal::queue(this_thread(), number, value) {
+        match signal::queue(thread, number, value) {
             Ok(()) => break,
             // The limit of queued signals is per user: another program may exhaust it for a while.
             Err(libc::EAGAIN) => std::thread::yield_now(),
@@ -46,16 +50,8 @@ pub(crate) fn kernel_mask() -> Vec<i32> {
 }
 
 pub(crate) fn install(signal: i32, function: usize, flags: i32) {
-    let action = libc::sigaction {
-        sa_sigaction: function,
-        // SAFETY: all zeroes is an empty set.
-        sa_mask: unsafe { std::mem::zeroed() },
-        sa_flags: flags,
-        sa_restorer: None,
-    };
-    // SAFETY: one action, of the type its flags select.
-    let rc = unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) };
-    assert_eq!(rc, 0);
+    // SAFETY: all zeroes is an empty set.
+    signal::install(signal, function, unsafe { std::mem::zeroed() }, flags);
 }
 
 pub(crate) fn installed(signal: i32) -> libc::sigaction {

@@ -5,8 +5,8 @@
 
 use crate::common::child::HANG_S;
 use crate::common::harness::{Check, checks};
-use crate::common::signal;
 use crate::common::trap_flag::{self, turn};
+use crate::masking::queue;
 use cyclewise::mask::{self, Hold, Info, Signals, Woken};
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
@@ -31,14 +31,6 @@ static SECOND_IS: AtomicI32 = AtomicI32::new(0);
 static HELD: AtomicU64 = AtomicU64::new(0);
 static INSIDE: AtomicU64 = AtomicU64::new(0);
 static ORDER: AtomicUsize = AtomicUsize::new(0);
-
-/// Sends a signal with a value to this thread.
-fn queue(number: i32, value: usize) {
-    // The limit of queued signals is per user: another program may exhaust it for a while.
-    while signal::queue(signal::this_thread(), number, value).is_err() {
-        std::thread::yield_now();
-    }
-}
 
 extern "C" fn on_trap(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let step = STEPS.fetch_add(1, SeqCst);

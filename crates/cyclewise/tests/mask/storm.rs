@@ -6,6 +6,7 @@
 use crate::common::harness::{Check, checks};
 use crate::common::length::rounds;
 use crate::common::signal;
+use crate::masking::queue_to;
 use cyclewise::mask::{self, Hold, Info, Signals};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
@@ -69,15 +70,9 @@ fn without_the_flag(signal: i32) {
     signal::handle_alone(signal, at_once, libc::SA_RESTART);
 }
 
-/// Sends one signal with a value. Retries while the queue is full.
+/// Sends one signal with a value.
 fn send(target: i32, number: i32, value: usize) {
-    loop {
-        match signal::queue(target, number, value) {
-            Ok(()) => break,
-            Err(libc::EAGAIN) => std::thread::yield_now(),
-            Err(errno) => panic!("rt_tgsigqueueinfo: errno {errno}"),
-        }
-    }
+    queue_to(target, number, value);
     SENT.fetch_add(1, SeqCst);
 }
 

@@ -17,8 +17,7 @@ fn refused_for_good() {
     } else {
         Refusal::NoLockPrefix
     };
-    // SAFETY: it is refused.
-    assert_eq!(unsafe { crate::enable() }, Err(refusal));
+    assert_eq!(crate::enable(), Err(refusal));
     // With static glibc the library could have hooks, but the program has none.
     let again = patch::reelide().unwrap_err();
     assert!([refusal, Refusal::NotEnabled].contains(&again), "{again}");

@@ -28,8 +28,7 @@ pub(crate) const CHECKS: &[Check] = checks![
 pub(crate) fn watch() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
-        // SAFETY: these checks create threads through the C library only.
-        let _ = unsafe { crate::enable() };
+        let _ = crate::enable();
         patch::lock().unwrap();
     });
 }

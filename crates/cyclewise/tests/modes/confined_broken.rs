@@ -40,8 +40,7 @@ const TRIES: u32 = 600;
 fn enter(cpu: usize) -> Guard {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
-        // SAFETY: these checks create threads through the C library only.
-        let _ = unsafe { crate::enable() };
+        let _ = crate::enable();
         patch::lock().unwrap();
     });
     // SAFETY: the checks break the contract on purpose. Values that may have lost updates are used only to count the lost.

@@ -31,8 +31,7 @@ static COUNTER: cyclewise::atomic::AtomicUsize = cyclewise::atomic::AtomicUsize:
 
 fn enable() -> Result<(), Refusal> {
     COUNTER.inc(SeqCst);
-    // SAFETY: these checks create threads through the C library only, and share no atomic of ours.
-    unsafe { crate::enable() }
+    crate::enable()
 }
 
 fn all(prefix: Prefix) -> bool {

@@ -32,9 +32,7 @@ static COUNTER: cyclewise::atomic::AtomicUsize = cyclewise::atomic::AtomicUsize:
 fn enable() -> Result<(), Refusal> {
     COUNTER.inc(SeqCst);
     assert!(state().sites > 0);
-    // SAFETY: these checks create threads through the C library only, except those that break the contract: they use none
-    // of our atomics.
-    unsafe { crate::enable() }
+    crate::enable()
 }
 
 fn enter() -> Result<confined::Guard, Refusal> {

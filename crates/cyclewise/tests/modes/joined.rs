@@ -8,6 +8,7 @@ use crate::common::filter;
 use crate::common::harness::{Check, checks};
 use crate::common::length::rounds;
 use crate::common::ring;
+use crate::enable;
 use cyclewise::atomic::{AtomicUsize, Ordering};
 use cyclewise::error::Refusal;
 use cyclewise::patch::{self, Mode, Prefix, sites, state};
@@ -35,11 +36,6 @@ pub(crate) const CHECKS: &[Check] = checks![
     older_threads_that_leave_do_not_hide_the_caller,
     a_thread_stopped_at_its_exit_is_a_refusal_and_a_zombie_is_none,
 ];
-
-fn enable() {
-    // SAFETY: these checks create threads through the C library only, and share no atomics with other processes.
-    unsafe { crate::enable() }.unwrap();
-}
 
 fn elided() -> bool {
     state().mode == Mode::Single && sites().all(|site| site.prefix() == Prefix::Elided)
@@ -81,7 +77,7 @@ fn poll<T>(thread: JoinHandle<T>) {
 }
 
 fn a_joined_thread_is_no_refusal() {
-    enable();
+    enable().unwrap();
     let begun = Instant::now();
     for round in 0..joins() {
         let thread = thread::spawn(|| COUNTER.inc(Ordering::Relaxed));
@@ -99,7 +95,7 @@ fn a_joined_thread_is_no_refusal() {
 
 /// They end at once, and are in all phases of their end when the last join returns.
 fn many_joined_threads_are_no_refusal() {
-    enable();
+    enable().unwrap();
     for _ in 0..20 {
         let barrier = std::sync::Arc::new(std::sync::Barrier::new(100));
         let wait = |_| {
@@ -119,7 +115,7 @@ fn a_thread_of_io_uring_is_no_refusal() {
     let Some(ring) = ring::polled(None) else { return };
     let threads = || std::fs::read_dir("/proc/self/task").unwrap().count();
     assert!(threads() > 1);
-    enable();
+    enable().unwrap();
     assert!(elided() && threads() > 1);
     let beside = thread::spawn(|| state().elided).join().unwrap();
     assert_eq!(beside, 0);
@@ -133,7 +129,7 @@ fn a_thread_of_io_uring_is_no_refusal() {
 
 /// The twin: a thread of the program that blocks what those of the kernel block.
 fn twin_a_thread_that_blocks_signals_is_a_refusal() {
-    enable();
+    enable().unwrap();
     let (blocks, blocked) = mpsc::channel();
     let (end, ended) = mpsc::channel::<()>();
     let other = thread::spawn(move || {
@@ -172,7 +168,7 @@ fn with_a_large_file() {
 /// What other signs say when a join has returned: the state of a zombie, and absence from the list. Whether they are seen to
 /// be late depends on the machine; that eliding does not wait for them does not.
 fn twin_later_signs_come_after_the_join() {
-    enable();
+    enable().unwrap();
     let (mut listed, mut no_zombie) = (0, 0);
     let rounds = 50;
     for _ in 0..rounds {
@@ -196,7 +192,7 @@ fn twin_later_signs_come_after_the_join() {
 
 /// A name may look like the rest of the kernel's line.
 fn a_name_is_no_flag() {
-    enable();
+    enable().unwrap();
     for name in [c") X 4 4 4 4 4 4", c"(((", c")))) 4 4", c"\n1 (x) Z 4", c""] {
         let (told, tell) = mpsc::channel();
         let (end, ended) = mpsc::channel::<()>();
@@ -260,7 +256,7 @@ fn lingers_and_is_let_go() {
 }
 
 fn a_thread_that_still_runs_destructors_is_a_refusal() {
-    enable();
+    enable().unwrap();
     let (send, receive) = mpsc::channel();
     drop(thread::spawn(move || {
         LINGERING.with(|_| ());
@@ -272,7 +268,7 @@ fn a_thread_that_still_runs_destructors_is_a_refusal() {
 }
 
 fn a_scope_does_not_wait_for_the_end() {
-    enable();
+    enable().unwrap();
     thread::scope(|scope| drop(scope.spawn(|| LINGERING.with(|_| ()))));
     lingers_and_is_let_go();
 }
@@ -288,7 +284,7 @@ fn no_update_is_lost_beside_threads_that_end() {
     thread_local! {
         static ADDS: Adds = const { Adds };
     }
-    enable();
+    enable().unwrap();
     let rounds = joins().min(10_000) as usize / 10;
     for _ in 0..rounds {
         for _ in 0..2 {
@@ -335,7 +331,7 @@ fn end_first() {
 }
 
 fn a_main_thread_that_has_ended_is_no_refusal() {
-    enable();
+    enable().unwrap();
     end_beside(|| {
         for _ in 0..100 {
             patch::reelide().unwrap();
@@ -355,7 +351,7 @@ fn a_main_thread_that_has_ended_needs_no_membarrier() {
     if !filter::are_allowed() {
         return println!("skipped: seccomp filters are refused here");
     }
-    enable();
+    enable().unwrap();
     // The thread that stays inherits it.
     filter::refuse(libc::SYS_membarrier, &[], libc::ENOSYS);
     end_beside(|| {
@@ -392,7 +388,7 @@ fn older_threads_that_leave_do_not_hide_the_caller() {
             .unwrap();
     }
 
-    enable();
+    enable().unwrap();
     FIRST.store(own_id(), Ordering::SeqCst);
     begin(joins().min(10_000) / 5, [(); 2].map(|()| thread::spawn(|| ())));
     end_first();
@@ -416,7 +412,7 @@ fn a_thread_stopped_at_its_exit_is_a_refusal_and_a_zombie_is_none() {
     let (mut from_tracee, mut to_tracer) = pipe().unwrap();
     let (mut from_tracer, mut to_tracee) = pipe().unwrap();
     let tracee = child::fork(|| {
-        enable();
+        enable().unwrap();
         let mut to_thread = to_tracer.try_clone().unwrap();
         let thread = thread::spawn(move || {
             send(&mut to_thread, own_id());

@@ -61,11 +61,8 @@ fn main() {
 }
 
 /// Asks for single mode. The macro exports the hooks, which a program has once.
-///
-/// # Safety
-///
-/// As for the macro: threads come from the C library only, and no atomics of ours are shared with other processes.
-unsafe fn enable() -> Result<(), Refusal> {
-    // SAFETY: the caller's promise.
+fn enable() -> Result<(), Refusal> {
+    // SAFETY: these checks create threads through the C library only, but for some that use no atomics of ours; and they share none of
+    // ours with other processes.
     unsafe { cyclewise::enable_single!() }
 }

@@ -5,6 +5,7 @@ use crate::common::child::in_child;
 use crate::common::cpu::{allowed_cpus, pin};
 use crate::common::filter;
 use crate::common::harness::{Check, checks};
+use crate::enable;
 use crate::sandboxes::{OPEN, SANDBOXES, Sandbox, cover_proc, pretend_open, pretend_writable_text, refuse_open};
 use cyclewise::atomic::{AtomicUsize, Ordering};
 use cyclewise::error::Refusal;
@@ -28,11 +29,6 @@ pub(crate) const CHECKS: &[Check] = checks![
 ];
 
 static COUNTER: AtomicUsize = AtomicUsize::new(0);
-
-fn enable() -> Result<(), Refusal> {
-    // SAFETY: these checks create threads through the C library only, and share no atomics with other processes.
-    unsafe { crate::enable() }
-}
 
 fn all(prefix: Prefix) -> bool {
     sites().all(|site| site.prefix() == prefix)

@@ -100,9 +100,8 @@ fn fences_and_stores_order_shared_memory_while_elided() {
     }
     let shared = Shared::map();
     let own = atomic::AtomicU32::new(0);
-    // SAFETY: threads come from the C library only, and our atomics are not shared with the other process. Only the twin
-    // relies on the ordering that it shows to be missing.
-    let enabled = unsafe { crate::enable() };
+    // Only the twin relies on the ordering that it shows to be missing.
+    let enabled = crate::enable();
     // `single` tests refusals.
     if let Err(refusal) = enabled {
         println!("skipped: {refusal}");

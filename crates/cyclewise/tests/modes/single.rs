@@ -4,6 +4,7 @@ use crate::common::child::in_child;
 use crate::common::harness::{Check, checks};
 use crate::common::signal;
 use crate::common::text::poke;
+use crate::enable;
 use cyclewise::atomic::{AtomicUsize, Ordering};
 use cyclewise::error::Refusal;
 use cyclewise::patch::{self, Mode, Prefix, sites, state};
@@ -14,11 +15,6 @@ static COUNTER: AtomicUsize = AtomicUsize::new(0);
 
 /// Timeout for events that must happen, long enough for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(600);
-
-fn enable() -> Result<(), Refusal> {
-    // SAFETY: these checks create threads through the C library only, and share no atomics with other processes.
-    unsafe { crate::enable() }
-}
 
 pub(crate) const CHECKS: &[Check] = checks![
     one_thread_is_elided,
