@@ -88,6 +88,9 @@
 
 #[macro_use]
 pub extern crate cyclewise_stats as stats;
+#[cfg(any(test, feature = "testing"))]
+#[macro_use]
+mod testing;
 
 pub mod answer;
 pub mod arch;

@@ -63,7 +63,7 @@ fn twin_a_matrix_that_lacks_pairs_is_found() {
         let matrix = Matrix::of(&e);
         Ok(matrix.map(|matrix| matrix.ns(0, matrix.cpus.len() - 1).unwrap()))
     });
-    assert!(fault.unwrap_err().contains("panics"));
+    assert_says!(fault.unwrap_err(), "panics");
 }
 
 /// The numbers of leaves that this package reads.

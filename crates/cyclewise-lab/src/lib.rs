@@ -2,6 +2,10 @@
 
 #![deny(unsafe_code)]
 
+#[cfg(test)]
+#[macro_use]
+extern crate cyclewise_bench;
+
 pub mod arch;
 pub mod command;
 pub mod experiment;

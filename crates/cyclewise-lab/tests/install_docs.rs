@@ -1,5 +1,8 @@
 //! What `install-docs` writes is read by the programs that it is for: three shells, and `man`.
 
+#[macro_use]
+extern crate cyclewise_bench;
+
 mod common;
 
 use common::{Folder, cyclewise, text};
@@ -264,5 +267,5 @@ fn a_warning_of_man_is_noticed() {
     let Some(said) = warnings(&folder.path("broken.1")) else {
         return;
     };
-    assert!(said.contains("NOSUCHMACRO"), "{said}");
+    assert_says!(said, "NOSUCHMACRO");
 }

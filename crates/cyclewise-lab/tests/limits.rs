@@ -1,6 +1,9 @@
 //! The command where the machine refuses threads or writes, or closes streams: it prints one line, returns the
 //! contract's status, and loses nothing.
 
+#[macro_use]
+extern crate cyclewise_bench;
+
 mod common;
 
 use common::{Folder, command, cyclewise, text, with};
@@ -68,7 +71,7 @@ fn a_sweep_without_threads_is_the_same_on_one_core_and_says_so() {
     let alone = without_threads(&args);
     let said = text(&alone.stderr);
     assert_eq!(alone.status.code(), Some(0), "{said}");
-    assert!(said.contains("only one core is used"), "{said}");
+    assert_says!(said, "only one core is used");
     assert_eq!(alone.stdout, cyclewise(&args).stdout);
 }
 
@@ -95,9 +98,15 @@ fn two_documents_do_not_go_to_one_place() {
     std::fs::write(&record, RECORD).unwrap();
     let (same, odd) = (folder.name("same"), format!("{}./same", folder.path("").display()));
     let compare = ["compare", &record, &record];
-    assert!(refused(&[&compare[..], &["--json", "-", "--html", "-"]].concat()).contains("cannot all write to stdout"));
-    assert!(refused(&[&compare[..], &["--json", &same, "--html", &odd]].concat()).contains("both name"));
-    assert!(refused(&sweep(&["--json", &same, "--csv", &same])).contains("both name"));
+    assert_says!(
+        refused(&[&compare[..], &["--json", "-", "--html", "-"]].concat()),
+        "cannot all write to stdout"
+    );
+    assert_says!(
+        refused(&[&compare[..], &["--json", &same, "--html", &odd]].concat()),
+        "both name"
+    );
+    assert_says!(refused(&sweep(&["--json", &same, "--csv", &same])), "both name");
     assert!(!folder.path("same").exists());
     // Several documents may go to /dev/null.
     let output = cyclewise(&sweep(&["--json", "/dev/null", "--csv", "/dev/null"]));
@@ -146,9 +155,15 @@ fn a_place_that_cannot_be_written_is_told_before_the_work() {
     let folder = Folder::new();
     std::fs::write(folder.path("file"), "").unwrap();
     let below = folder.name("file/x.json");
-    assert!(refused(&sweep(&["--json", &below])).contains("--json"));
-    assert!(refused(&sweep(&["--json", "/proc/cyclewise.json"])).contains("name a file that can be written"));
-    assert!(refused(&["verify", "refs", "--json", "/proc/cyclewise.json"]).contains("can be written"));
+    assert_says!(refused(&sweep(&["--json", &below])), "--json");
+    assert_says!(
+        refused(&sweep(&["--json", "/proc/cyclewise.json"])),
+        "name a file that can be written"
+    );
+    assert_says!(
+        refused(&["verify", "refs", "--json", "/proc/cyclewise.json"]),
+        "can be written"
+    );
     // An existing file keeps its text until there is something to write.
     let kept = folder.name("kept.json");
     std::fs::write(&kept, "kept").unwrap();
@@ -163,16 +178,17 @@ fn what_can_be_written_is_written_where_another_place_fails() {
     let output = cyclewise(&sweep(&["--json", "/dev/full", "--csv", &csv]));
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(
-        said.contains("writing /dev/full") && !said.contains("panicked"),
-        "{said}"
-    );
+    assert_says!(said, "writing /dev/full");
+    assert_lacks!(said, "panicked");
     assert_eq!(std::fs::read_to_string(&csv).unwrap().lines().count(), 3);
 }
 
 #[test]
 fn an_option_of_an_experiment_that_is_not_run_is_refused() {
-    assert!(refused(&["run", "popf", "--threads", "2"]).contains("open-read-close, which would not run"));
+    assert_says!(
+        refused(&["run", "popf", "--threads", "2"]),
+        "open-read-close, which would not run"
+    );
     for args in [
         &["run", "open-read-close", "--groups", "2"][..],
         &["run", "popf", "--pipe"],

@@ -174,7 +174,7 @@ mod tests {
             Path::new("/users/a/.local")
         );
         for none in [None, Some(PathBuf::new()), Some("relative".into())] {
-            assert!(home_prefix(none).unwrap_err().message.contains("--prefix"));
+            assert_says!(home_prefix(none).unwrap_err().message, "--prefix");
         }
     }
 
@@ -199,12 +199,13 @@ mod tests {
         );
         assert_eq!(names.len(), 5, "{names:?}");
         let all: String = files.iter().map(|(_, text)| text.replace('\\', "")).collect();
-        assert!(all.contains("open-option") && !all.contains("secret"), "{all}");
+        assert_says!(all, "open-option");
+        assert_lacks!(all, "secret");
         let bash = &files[2].1;
-        assert!(!bash.contains("hidden-option"), "{bash}");
+        assert_lacks!(bash, "hidden-option");
         // The twin: the generator alone lists it.
         let mut script = Vec::new();
         aot::generate(aot::Shell::Bash, &mut definition(), "program", &mut script);
-        assert!(String::from_utf8_lossy(&script).contains("hidden-option"));
+        assert_says!(String::from_utf8_lossy(&script), "hidden-option");
     }
 }

@@ -2,6 +2,10 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+#[macro_use]
+extern crate cyclewise_bench;
+
 // Templates name its functions as those of other packages do, which include them.
 extern crate self as cyclewise_report;
 

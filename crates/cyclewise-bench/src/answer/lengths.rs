@@ -90,7 +90,7 @@ mod tests {
         assert!(said_of.iter().all(|s| !s.contains("17.6")), "{said_of:?}");
         // The twin: without the lengths it is that of the slopes.
         undecided.lengths.clear();
-        assert!(said(&undecided)[0].contains("17.6"));
+        assert_says!(said(&undecided)[0], "17.6");
     }
 
     #[test]

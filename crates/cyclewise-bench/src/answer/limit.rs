@@ -203,7 +203,7 @@ mod tests {
             "slower:inf%",
             "5%",
         ] {
-            assert!(text.parse::<SlowerLimit>().unwrap_err().contains("slower:5%"), "{text}");
+            assert_says!(text.parse::<SlowerLimit>().unwrap_err(), "slower:5%");
         }
     }
 }

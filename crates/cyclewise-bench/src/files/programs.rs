@@ -57,10 +57,7 @@ mod tests {
 
         let missing = found().unwrap_err();
         assert_eq!(missing.status, Status::Unsupported);
-        assert!(
-            missing.message.contains("cargo build --release -p package"),
-            "{missing}"
-        );
+        assert_says!(missing.message, "cargo build --release -p package");
         // What only has the name is no program.
         std::fs::create_dir(first.join("program")).unwrap();
         symlink("/nowhere", beside.join("program")).unwrap();

@@ -83,7 +83,7 @@ mod tests {
         let named = "model name : QEMU TCG CPU version 2.5+\n";
         assert!(on("x86_64", None, named).unwrap().starts_with("TCG"));
         let max = AARCH64.replace("0x41", "0x00");
-        assert!(on("aarch64", None, &max).unwrap().contains("MIDR"));
+        assert_says!(on("aarch64", None, &max).unwrap(), "MIDR");
     }
 
     #[test]
@@ -94,11 +94,10 @@ mod tests {
 
     #[test]
     fn user_mode_emulation_is_detected_by_the_hosts_files() {
-        assert!(on("aarch64", None, X86).unwrap().contains("vendor_id: AuthenticAMD"));
-        assert!(
-            on("x86_64", Some(&kvm_guest()), AARCH64)
-                .unwrap()
-                .contains("CPU implementer: 0x41")
+        assert_says!(on("aarch64", None, X86).unwrap(), "vendor_id: AuthenticAMD");
+        assert_says!(
+            on("x86_64", Some(&kvm_guest()), AARCH64).unwrap(),
+            "CPU implementer: 0x41"
         );
         let tree = Tree::new();
         tree.write("/proc/sys/kernel/arch", "x86_64");

@@ -211,7 +211,7 @@ mod tests {
         }
         let chosen = choice(&by_capacity, &[0, 9, 6]);
         assert_eq!(chosen.cpu, 2);
-        assert!(chosen.reason.contains("1 weaker cores"), "{}", chosen.reason);
+        assert_says!(chosen.reason, "1 weaker cores");
         let by_kind = Tree::new();
         by_kind.write("/sys/devices/cpu_core/cpus", "0");
         by_kind.write("/sys/devices/cpu_atom/cpus", "1-2");
@@ -239,7 +239,7 @@ mod tests {
         );
         let blind = idlest_cpu_in(&fs, &[0, 5], || ()).unwrap();
         assert_eq!(blind.cpu, 5);
-        assert!(blind.reason.contains("/proc/stat: ENOENT"), "{}", blind.reason);
+        assert_says!(blind.reason, "/proc/stat: ENOENT");
     }
 
     #[test]

@@ -140,18 +140,15 @@ mod tests {
 
     #[test]
     fn loops_that_agree_are_counted() {
-        assert!(noted(record(4.5, 4.4)).unwrap().contains("all 1 operations"));
+        assert_says!(noted(record(4.5, 4.4)).unwrap(), "all 1 operations");
         // Below a tick the floor counts more than the share.
-        assert!(noted(record(0.1, 0.25)).unwrap().contains("all 1 operations"));
+        assert_says!(noted(record(0.1, 0.25)).unwrap(), "all 1 operations");
     }
 
     #[test]
     fn loops_that_differ_are_named_with_both_figures() {
         let note = noted(record(4.5, 7.0)).unwrap();
-        assert!(
-            note.contains("0 of 1") && note.contains("lock-inc64 4.50, lock-prefix/lock-inc64 7.00"),
-            "{note}"
-        );
+        assert_says!(note, "0 of 1", "lock-inc64 4.50, lock-prefix/lock-inc64 7.00");
     }
 
     #[test]
@@ -161,8 +158,8 @@ mod tests {
         matrix.operations[0].cells[0].as_mut().unwrap().floor = 3.5;
         wide.experiments[0].variants[0].ci95 = [25.0, 29.0];
         let note = noted(wide).unwrap();
-        assert!(note.contains("lock-inc64 14.5, lock-prefix/lock-inc64 27.0"), "{note}");
-        assert!(note.contains("copies and loops of 8 differ here"), "{note}");
+        assert_says!(note, "lock-inc64 14.5, lock-prefix/lock-inc64 27.0");
+        assert_says!(note, "copies and loops of 8 differ here");
     }
 
     #[test]

@@ -108,7 +108,7 @@ mod tests {
         std::fs::write(&path, &packed[..packed.len() - 9]).unwrap();
         let error = read(&path).unwrap_err();
         assert_eq!(error.status, crate::error::Status::Usage, "{}", error.message);
-        assert!(error.message.contains("r.json.gz"), "{}", error.message);
+        assert_says!(error.message, "r.json.gz");
     }
 
     #[test]
@@ -117,7 +117,7 @@ mod tests {
         let path = folder.path().join("r.json.zst");
         std::fs::write(&path, [&ZSTD[..], b"rest"].concat()).unwrap();
         let error = read(&path).unwrap_err();
-        assert!(error.message.contains("r.json.zst: is compressed by zstd"), "{error}");
+        assert_says!(error.message, "r.json.zst: is compressed by zstd");
         assert!(unpacked(&ZSTD[..]).is_err() && unpacked(&ZSTD[1..]).is_ok());
     }
 
@@ -131,6 +131,6 @@ mod tests {
         };
         assert_eq!(text_of(packed(16)).unwrap().len(), 16 << 20);
         let error = text_of(packed(64)).unwrap_err();
-        assert!(error.to_string().contains("unpacks to more than"), "{error}");
+        assert_says!(error.to_string(), "unpacks to more than");
     }
 }

@@ -366,7 +366,7 @@ mod tests {
     #[test]
     fn the_values_of_a_small_fleet_are_in_the_json_and_read_back() {
         let text = serde_json::to_string(&row(2)).unwrap();
-        assert!(text.contains(r#""ci95":[1.25,null]"#), "{text}");
+        assert_says!(text, r#""ci95":[1.25,null]"#);
         let back: RowSpread = serde_json::from_str(&text).unwrap();
         assert_eq!((back.values[1].machine, back.values[1].ci95[0]), (1, 1.25));
         assert!(back.values[1].ci95[1].is_nan());

@@ -203,7 +203,7 @@ mod tests {
             guest(Provenance::Pvm, false).summary(),
             "emulated (PVM); of 3 rows and cases 2 hold, 1 DIFFER; no costs, which are none of a CPU's"
         );
-        assert!(!guest(Provenance::Svm, true).summary().contains("no costs"));
+        assert_lacks!(guest(Provenance::Svm, true).summary(), "no costs");
         assert_eq!(guest(Provenance::Pvm, false).evidence(), "modules: kvm_pvm");
         assert_eq!(guest(Provenance::Svm, true).evidence(), "");
     }
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn it_reads_as_it_was_written() {
         let text = serde_json::to_string(&guest(Provenance::Pvm, false)).unwrap();
-        assert!(text.contains(r#""result":"holds""#), "{text}");
+        assert_says!(text, r#""result":"holds""#);
         assert_eq!(
             serde_json::from_str::<Guest>(&text).unwrap(),
             guest(Provenance::Pvm, false)

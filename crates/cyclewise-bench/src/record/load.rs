@@ -114,16 +114,16 @@ mod tests {
 
     #[test]
     fn a_truncated_record_says_so() {
-        assert!(error(r#"{"schema": "cyclewise.rec"#).contains("truncated"));
-        assert!(error("").contains("truncated"));
+        assert_says!(error(r#"{"schema": "cyclewise.rec"#), "truncated");
+        assert_says!(error(""), "truncated");
     }
 
     #[test]
     fn a_foreign_file_says_so() {
-        assert!(error("[1,2]").contains("not a JSON object"));
-        assert!(error("{}").contains("no \"schema\""));
-        assert!(error(r#"{"schema":"other/1"}"#).contains("other/1"));
-        assert!(error(r#"{"schema":"cyclewise.record/1"}"#).contains("does not follow it"));
+        assert_says!(error("[1,2]"), "not a JSON object");
+        assert_says!(error("{}"), "no \"schema\"");
+        assert_says!(error(r#"{"schema":"other/1"}"#), "other/1");
+        assert_says!(error(r#"{"schema":"cyclewise.record/1"}"#), "does not follow it");
     }
 
     #[test]
@@ -139,6 +139,6 @@ mod tests {
 
     #[test]
     fn a_newer_record_says_so() {
-        assert!(error(r#"{"schema":"cyclewise.record/2"}"#).contains("newer cyclewise"));
+        assert_says!(error(r#"{"schema":"cyclewise.record/2"}"#), "newer cyclewise");
     }
 }

@@ -44,8 +44,8 @@ mod tests {
 
     #[test]
     fn refusals_are_told_apart() {
-        assert!(meaning(Errno(libc::ENOENT)).contains("no hardware PMU"));
-        assert!(meaning(Errno(libc::EACCES)).contains("paranoid"));
+        assert_says!(meaning(Errno(libc::ENOENT)), "no hardware PMU");
+        assert_says!(meaning(Errno(libc::EACCES)), "paranoid");
         assert_ne!(meaning(Errno(libc::ENOSYS)), meaning(Errno(libc::EBUSY)));
     }
 }

@@ -14,10 +14,8 @@ fn a_body_that_panics_is_a_line_and_the_others_go_on() {
     };
     assert_eq!(ran.status, Some(1));
     let line = ran.line("not today");
-    assert!(
-        line.starts_with("cyclewise-bench: some/bad: panicked at ") && line.contains("programs.rs"),
-        "{line}"
-    );
+    assert!(line.starts_with("cyclewise-bench: some/bad: panicked at "), "{line}");
+    assert_says!(line, "programs.rs");
     let rows: Vec<&str> = record.experiments[0].variants.iter().map(|v| &*v.name).collect();
     assert_eq!((rows, record.experiments.len()), (vec!["good", "also-good"], 2));
     assert_eq!(record.missing[0].variant.as_deref(), Some("bad"));
@@ -31,11 +29,9 @@ fn a_process_that_crashes_keeps_what_those_before_it_measured() {
     assert_eq!(ran.status, Some(1));
     assert_eq!((record.runs.len(), &*record.experiments[0].name), (1, "first"));
     let missing = &record.missing[0];
-    assert!(
-        missing.experiment == "process 2 of 5" && missing.why.contains("SIGABRT"),
-        "{missing:?}"
-    );
-    assert!(ran.stdout.contains("missing: process 2 of 5"), "{}", ran.stdout);
+    assert!(missing.experiment == "process 2 of 5", "{missing:?}");
+    assert_says!(missing.why, "SIGABRT");
+    assert_says!(ran.stdout, "missing: process 2 of 5");
     assert_eq!(
         ran.stdout.matches("the program's own line").count(),
         1,
@@ -63,7 +59,7 @@ fn a_panic_between_groups_keeps_those_before() {
         return;
     };
     assert_eq!(ran.status, Some(1));
-    assert!(ran.line("between groups").contains("outside of any function"));
+    assert_says!(ran.line("between groups"), "outside of any function");
     assert_eq!(record.experiments[0].name, "first");
 }
 
@@ -74,9 +70,9 @@ fn a_body_that_never_ends_is_ended_by_a_limit_that_is_named() {
     };
     assert_eq!(ran.status, Some(1));
     let line = ran.line("second/endless");
-    assert!(line.contains("for 2 s") && line.contains("--call-limit"), "{line}");
+    assert_says!(line, "for 2 s", "--call-limit");
     assert_eq!(record.experiments[0].name, "first", "what was measured before is kept");
-    assert!(ran.stdout.contains("first: good takes"), "{}", ran.stdout);
+    assert_says!(ran.stdout, "first: good takes");
     // Run once as a test, it is ended, too.
     assert_eq!(run("endless", &["--call-limit", "2"]).status, Some(1));
 }
@@ -88,10 +84,7 @@ fn a_body_that_allocates_without_end_is_ended_by_a_limit_that_is_named() {
     };
     assert_eq!(ran.status, Some(1));
     let line = ran.line("second/hungry");
-    assert!(
-        line.contains("50000000 bytes") && line.contains("--memory-limit"),
-        "{line}"
-    );
+    assert_says!(line, "50000000 bytes", "--memory-limit");
     assert_eq!(record.experiments[0].name, "first");
 }
 
@@ -137,7 +130,7 @@ fn a_wrong_option_measures_nothing() {
         let ran = run("panics", &[&["--bench", "other"], &arguments[..]].concat());
         assert_eq!(ran.status, Some(2));
         ran.line(part);
-        assert!(!ran.stdout.contains("takes"), "{}", ran.stdout);
+        assert_lacks!(ran.stdout, "takes");
     }
 }
 
@@ -148,7 +141,7 @@ fn a_page_needs_the_program_that_makes_it() {
     let mut command = command("good", &["--bench", "--html", &page]);
     let ran = Ran::of(command.env("PATH", folder.path()).output().unwrap());
     assert_eq!(ran.status, Some(3));
-    assert!(ran.line("--html").contains("cargo install --path crates/cyclewise-lab"));
+    assert_says!(ran.line("--html"), "cargo install --path crates/cyclewise-lab");
 }
 
 #[test]
@@ -184,7 +177,7 @@ fn what_there_is_at_an_interrupt_is_kept_and_marked() {
         ["not begun before Ctrl-C"; 2],
         "the other group, and four processes"
     );
-    assert!(ran.stdout.contains("missing: slow: cut short"), "{}", ran.stdout);
+    assert_says!(ran.stdout, "missing: slow: cut short");
 }
 
 #[test]
@@ -203,5 +196,5 @@ fn one_cpu_is_enough() {
     };
     let ran = Ran::of(output);
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
-    assert!(ran.stdout.contains("2 threads have one CPU"), "{}", ran.stdout);
+    assert_says!(ran.stdout, "2 threads have one CPU");
 }

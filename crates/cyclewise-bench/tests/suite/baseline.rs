@@ -21,21 +21,15 @@ fn each_run_is_compared_with_the_one_before() {
     let home = tempfile::tempdir().unwrap();
     let Some(first) = run(&home, &[]) else { return };
     assert_eq!(first.status, Some(0), "{}", first.stderr);
-    assert!(
-        first.line("kept in").contains("base.jsonl") && !first.stdout.contains(SAID),
-        "{}",
-        first.stdout
-    );
+    assert!(!first.stdout.contains(SAID), "{}", first.stdout);
+    assert_says!(first.line("kept in"), "base.jsonl");
     let Some(second) = run(&home, &[]) else { return };
     assert!(second.stderr.is_empty(), "{}", second.stderr);
     let (_, said) = second
         .stdout
         .split_once(SAID)
         .unwrap_or_else(|| panic!("{}", second.stdout));
-    assert!(
-        said.contains("iter") && said.contains("four-times") && said.contains("ratios without verdicts"),
-        "{said}"
-    );
+    assert_says!(said, "iter", "four-times", "ratios without verdicts");
     let program = std::fs::read_dir(home.path()).unwrap().next().unwrap().unwrap().path();
     assert_eq!(std::fs::read_dir(program).unwrap().count(), 1, "a file for each name");
 }
@@ -45,15 +39,11 @@ fn a_baseline_has_the_name_that_it_is_given() {
     let home = tempfile::tempdir().unwrap();
     let none = run(&home, &["--baseline", "old"]).unwrap();
     assert_eq!(none.status, Some(2));
-    assert!(
-        none.line("--baseline old").contains("--save-baseline old"),
-        "{}",
-        none.stderr
-    );
+    assert_says!(none.line("--baseline old"), "--save-baseline old");
     let Some(saved) = run(&home, &["--save-baseline", "old"]) else {
         return;
     };
-    assert!(saved.line("kept in").contains("old.jsonl"));
+    assert_says!(saved.line("kept in"), "old.jsonl");
     let file = std::path::Path::new(saved.line("kept in").split([' ', ',']).nth(2).unwrap());
     let before = std::fs::read(file).unwrap();
     let Some(compared) = run(&home, &["--baseline", "old"]) else {
@@ -68,9 +58,6 @@ fn a_baseline_has_the_name_that_it_is_given() {
     let Some(ran) = run(&home, &["--save-baseline", "old"]) else {
         return;
     };
-    assert!(
-        ran.line("takes its place").contains("old.jsonl") && ran.status == Some(0),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.status == Some(0), "{}", ran.stderr);
+    assert_says!(ran.line("takes its place"), "old.jsonl");
 }

@@ -45,11 +45,7 @@ fn each_group_is_an_experiment_of_the_record() {
         "{}",
         ran.stdout
     );
-    assert!(
-        ran.stdout.contains("elements/s") && ran.stdout.contains("million/s"),
-        "{}",
-        ran.stdout
-    );
+    assert_says!(ran.stdout, "elements/s", "million/s");
     assert!(!ran.stdout.contains('\x1b'), "no colour where there is no terminal");
 }
 
@@ -125,12 +121,12 @@ fn rows_are_chosen_as_tests_are() {
 fn without_bench_each_body_runs_once() {
     let ran = run("good", &["--nocapture"]);
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
-    assert!(ran.stdout.contains("test sum/iter ... ok") && ran.stdout.contains("test counter/std/2 ... ok"));
+    assert_says!(ran.stdout, "test sum/iter ... ok", "test counter/std/2 ... ok");
     assert!(!ran.stdout.contains("takes"), "nothing is measured: {}", ran.stdout);
     // The twin: a body that panics fails the test.
     let ran = run("panics", &[]);
     assert_eq!(ran.status, Some(1));
-    assert!(ran.stdout.contains("test some/bad ... FAILED") && ran.stdout.contains("test some/also-good ... ok"));
+    assert_says!(ran.stdout, "test some/bad ... FAILED", "test some/also-good ... ok");
 }
 
 #[test]
@@ -145,9 +141,7 @@ fn every_format_is_written() {
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
     let [csv, bmf, markdown] = [csv, bmf, markdown].map(|path| std::fs::read_to_string(path).unwrap());
     assert!(csv.starts_with("experiment,variant,unit") && csv.contains("\nsum,iter,tick/op,"));
-    assert!(bmf.contains("\"sum/iter\"") && bmf.contains("\"latency\""));
-    assert!(
-        markdown.starts_with("## sum\n") && markdown.contains("| row | ns |"),
-        "{markdown}"
-    );
+    assert_says!(bmf, "\"sum/iter\"", "\"latency\"");
+    assert!(markdown.starts_with("## sum\n"), "{markdown}");
+    assert_says!(markdown, "| row | ns |");
 }

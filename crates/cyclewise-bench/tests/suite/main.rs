@@ -1,5 +1,8 @@
 //! Benchmark programs in processes of their own: what they measure, and what they do with bad input.
 
+#[macro_use]
+extern crate cyclewise_bench;
+
 mod against;
 mod bad;
 mod baseline;

@@ -91,7 +91,7 @@ mod tests {
                     Ok(read) => assert!(is_read && read == text),
                     Err(Fault(kind, why)) => {
                         assert!(!is_read && kind == ProblemKind::Mangled, "{why}");
-                        assert!(why.contains("1000 bytes"), "{why}");
+                        assert_says!(why, "1000 bytes");
                     }
                 }
                 assert!(room.capacity() < 10_000, "{}", room.capacity());

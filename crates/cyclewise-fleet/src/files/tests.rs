@@ -118,11 +118,7 @@ fn a_folder_is_read_however_deep_packed_or_not() {
         (2, "b.json".to_owned(), "c.json.gz".to_owned())
     );
     let nothing = read(&[PathBuf::from("/does/not/exist")], &|_, _| ()).unwrap_err();
-    assert!(
-        nothing.message.contains("give a folder of records"),
-        "{}",
-        nothing.message
-    );
+    assert_says!(nothing.message, "give a folder of records");
 }
 
 #[test]
@@ -143,7 +139,7 @@ fn a_copy_is_named_and_does_not_count_whatever_its_bytes() {
         problems(&found),
         [("b.json", duplicate), ("c.json", duplicate), ("d.json", duplicate)]
     );
-    assert!(found.problems[0].why.contains("a.json.gz"), "{:?}", found.problems);
+    assert_says!(found.problems[0].why, "a.json.gz");
     // The twin: another figure is another measurement.
     put(folder.path(), "e.json", text(&record("n1", 2)).as_bytes());
     assert_eq!(files(&inventory(folder.path())), ["a.json.gz", "e.json"]);
@@ -161,7 +157,7 @@ fn a_copy_with_another_figure_is_no_further_run() {
     assert_eq!(files(&found), Vec::<&str>::new(), "the first name says nothing");
     let mangled = ProblemKind::Mangled;
     assert_eq!(problems(&found), [("a.json", mangled), ("b.json", mangled)]);
-    assert!(found.problems[0].why.contains("b.json"), "{:?}", found.problems);
+    assert_says!(found.problems[0].why, "b.json");
 }
 
 /// A record of the third task of job 9.
@@ -200,7 +196,7 @@ fn of_a_task_that_ran_twice_the_first_whole_start_counts() {
         problems(&found),
         [("a.json", ProblemKind::Duplicate), ("b.json", ProblemKind::Duplicate)]
     );
-    assert!(found.problems[0].why.contains("c.json"), "{:?}", found.problems);
+    assert_says!(found.problems[0].why, "c.json");
     // The twin: another command of the same task is no second start.
     let mut other = task(9, 3);
     other.command.push("popf".to_owned());

@@ -1,5 +1,8 @@
 //! The contract of `fleet` with scripts: exit status, streams, and the content of each document. Planned jobs run without Slurm here.
 
+#[macro_use]
+extern crate cyclewise_bench;
+
 #[path = "../common/mod.rs"]
 mod common;
 mod mangle;
@@ -59,12 +62,8 @@ fn its_own_pages_and_completions_are_installed() {
     let output = cyclewise(&["fleet", "install-docs", "--prefix", folder.path().to_str().unwrap()]);
     assert_done(&output);
     let read = |file: &str| std::fs::read_to_string(folder.path().join("share").join(file)).unwrap();
-    assert!(
-        read("man/man1/cyclewise-fleet-plan.1")
-            .replace('\\', "")
-            .contains("--shards")
-    );
+    assert_says!(read("man/man1/cyclewise-fleet-plan.1").replace('\\', ""), "--shards");
     let bash = cyclewise(&["fleet", "completions", "bash"]);
     assert_eq!(text(&bash.stdout), read("bash-completion/completions/cyclewise-fleet"));
-    assert!(text(&bash.stdout).contains("--shards"));
+    assert_says!(text(&bash.stdout), "--shards");
 }

@@ -150,13 +150,12 @@ fn a_node_without_a_record_is_named_with_the_command_that_makes_it() {
         stderr(&output)
     );
     let said = stdout(&output);
-    for line in [
+    assert_says!(
+        said,
         "missing: n1: job 9",
         "missing: n3: job 9",
-        "sbatch --nodes=2 --nodelist=",
-    ] {
-        assert!(said.contains(line), "{said}");
-    }
+        "sbatch --nodes=2 --nodelist="
+    );
     let words = shlex::split(said.lines().find(|line| line.contains("sbatch")).unwrap()).unwrap();
     assert!(words.contains(&"--nodelist=n1,n3".to_owned()), "{said}");
     // The twin: with all records there is nothing to say.
@@ -170,15 +169,11 @@ fn a_node_without_a_record_is_named_with_the_command_that_makes_it() {
         stdout(&output)
     );
     // Nodes without a report of doctor are named, and that is no failure.
-    assert!(
-        stdout(&output).contains("no report of doctor: n2\n"),
-        "{}",
-        stdout(&output)
-    );
+    assert_says!(stdout(&output), "no report of doctor: n2\n");
     // One node that calls itself anonymous does not hide the others.
     folder.with("nodes/9", "anonymous-1\nn1\nn2\nn3\nn4\n");
     let said = stdout(&cyclewise(&["fleet", "join", &dir]));
-    assert!(said.contains("--nodelist='anonymous-1,n4'"), "{said}");
+    assert_says!(said, "--nodelist='anonymous-1,n4'");
     // Records that the plan does not ask for do not count.
     let other = planned(&folder, "n1").replacen("null-syscall", "popf", 1);
     folder.with("records/n1-10.json", &other);
@@ -187,17 +182,16 @@ fn a_node_without_a_record_is_named_with_the_command_that_makes_it() {
     let output = cyclewise(&["fleet", "join", &dir]);
     let said = stdout(&output);
     assert_eq!(output.status.code(), Some(1));
-    for line in [
+    assert_says!(
+        said,
         "1 record of 1 node,",
         "missing: n1: ",
         "missing: n3: ",
         "foreign: records/n1-10.json: is of `run popf",
         "another version: records/n3-10.json: cyclewise 9.",
-        "plan again in a new folder",
-    ] {
-        assert!(said.contains(line), "{line}: {said}");
-    }
-    assert!(!said.contains("sbatch"), "{said}");
+        "plan again in a new folder"
+    );
+    assert_lacks!(said, "sbatch");
 }
 
 #[test]

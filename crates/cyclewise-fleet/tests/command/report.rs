@@ -31,10 +31,10 @@ fn every_output_names_the_ill_machine_and_the_torn_file() {
     let output = cyclewise(&words(&line));
     assert_done(&output);
     let table = stdout(&output);
-    assert!(table.contains("node-17: ") && table.contains("torn.json"), "{table}");
+    assert_says!(table, "node-17: ", "torn.json");
     let said = stderr(&output);
     for name in &names {
-        assert!(said.contains(&format!("wrote {name}")), "{said}");
+        assert_says!(said, &format!("wrote {name}"));
     }
     let report: FleetReport = serde_json::from_str(&folder.read("r.json")).unwrap();
     assert_eq!(report.machines.len(), MACHINES);
@@ -47,7 +47,7 @@ fn every_output_names_the_ill_machine_and_the_torn_file() {
         named.iter().all(|name| *name == "node-17") && !named.is_empty(),
         "{named:?}"
     );
-    assert!(folder.read("r.html").contains("node-17") && folder.read("r.html").contains("<svg"));
+    assert_says!(folder.read("r.html"), "node-17", "<svg");
     assert!(folder.read("r.prom").ends_with("# EOF\n"));
     let lines = record::read(&folder.path("r.csv.gz")).unwrap();
     let rows: usize = report.rows.iter().map(|r| r.machines).sum();

@@ -34,12 +34,8 @@ fn a_planned_verification_runs_on_a_node_and_is_joined() {
     folder.with("job/nodes/local-away", "away\n");
     let output = cyclewise(&["fleet", "join", &dir]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(stdout(&output).contains("missing: away: "), "{}", stdout(&output));
-    assert!(
-        stderr(&output).contains("1 node without a verification"),
-        "{}",
-        stderr(&output)
-    );
+    assert_says!(stdout(&output), "missing: away: ");
+    assert_says!(stderr(&output), "1 node without a verification");
 }
 
 #[test]
@@ -52,23 +48,16 @@ fn nodes_where_a_promise_broke_are_named_with_the_evidence() {
     let dir = folder.name("fleet");
     let output = cyclewise(&["fleet", "join", &dir]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(
-        stderr(&output).contains("promises broke on n2\n"),
-        "{}",
-        stderr(&output)
-    );
+    assert_says!(stderr(&output), "promises broke on n2\n");
     let said = stdout(&output);
-    assert!(
-        said.contains("broken: n2: percpu sums-are-exact: 3 of 9000 are lost"),
-        "{said}"
-    );
+    assert_says!(said, "broken: n2: percpu sums-are-exact: 3 of 9000 are lost");
     // From the joined file as from the folder.
     for source in [dir.clone(), folder.name("fleet/fleet.jsonl")] {
         let (json, html) = (folder.name("r.json"), folder.name("r.html"));
         let table = printed(&["fleet", "report", &source, "--json", &json, "--html", &html]);
-        assert!(
-            table.contains("verify percpu: promises broke on 1 of 3 nodes; 1 promise not shown"),
-            "{table}"
+        assert_says!(
+            table,
+            "verify percpu: promises broke on 1 of 3 nodes; 1 promise not shown"
         );
         let report: FleetReport = serde_json::from_str(&folder.read("r.json")).unwrap();
         assert_eq!(
@@ -76,7 +65,7 @@ fn nodes_where_a_promise_broke_are_named_with_the_evidence() {
             ("n2", 3)
         );
         let page = visible::text(&folder.read("r.html"));
-        assert!(page.contains("n2: percpu sums-are-exact: 3 of 9000 are lost"), "{page}");
+        assert_says!(page, "n2: percpu sums-are-exact: 3 of 9000 are lost");
     }
     // The twin: where all hold, the join ends well.
     folder.with("fleet/n2.json", &verification("n2", "true"));

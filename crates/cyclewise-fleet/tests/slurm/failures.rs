@@ -15,11 +15,8 @@ fn tasks_of_a_node_that_dies_run_elsewhere() {
     cluster.until("the loss of n2", || cluster.node_is("n2", "down*"));
     cluster.until_all_ended();
     let about = cluster.about(&task.id);
-    assert!(
-        about.contains("JobState=COMPLETED") && about.contains("Restarts=1"),
-        "{about}"
-    );
-    assert!(!about.contains(" NodeList=n2 "), "{about}");
+    assert_says!(about, "JobState=COMPLETED", "Restarts=1");
+    assert_lacks!(about, " NodeList=n2 ");
     assert!(sweep.is_joined(), "{}", sweep.log_of_join(&jobs));
     cluster.start_node("n2");
     cluster.until("n2", || cluster.node_is("n2", "idle"));
@@ -35,16 +32,10 @@ fn a_task_that_is_killed_is_named_and_the_line_makes_it() {
     cluster.until_all_ended();
     // Slurm requeues what a node has lost, not what has failed.
     let about = cluster.about(&task.id);
-    assert!(
-        about.contains("JobState=FAILED") && about.contains("ExitCode=0:9"),
-        "{about}"
-    );
+    assert_says!(about, "JobState=FAILED", "ExitCode=0:9");
     assert!(!sweep.is_joined());
     let join = cluster.about(&jobs.join);
-    assert!(
-        join.contains("JobState=FAILED") && join.contains("ExitCode=1:0"),
-        "{join}"
-    );
+    assert_says!(join, "JobState=FAILED", "ExitCode=1:0");
     let joined = sweep.join();
     assert_eq!(joined.status, Some(1), "{}", joined.said);
     let line = format!("--array={shard} ");
@@ -81,7 +72,7 @@ fn a_controller_that_is_killed_loses_nothing() {
     cluster.until_all_ended();
     for shard in 1..=SHARDS {
         let about = cluster.about(&format!("{}_{shard}", jobs.work));
-        assert!(about.contains("JobState=COMPLETED"), "{about}");
+        assert_says!(about, "JobState=COMPLETED");
     }
     assert!(sweep.is_joined(), "{}", sweep.log_of_join(&jobs));
 }
@@ -120,7 +111,7 @@ fn a_full_disk_loses_nothing() {
     assert!(!failed.is_empty() && failed.len() < SHARDS, "{failed:?}");
     for &shard in &failed {
         let about = cluster.about(&format!("{}_{shard}", jobs.work));
-        assert!(about.contains("JobState=FAILED"), "{about}");
+        assert_says!(about, "JobState=FAILED");
         let log = sweep.log_of(&jobs, shard);
         let says: Vec<_> = log.lines().filter(|line| line.contains("No space left")).collect();
         assert_eq!(says.len(), 1, "{log}");

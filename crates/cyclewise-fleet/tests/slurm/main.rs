@@ -6,6 +6,9 @@
 //!
 //! A plain `cargo test` skips it and says so. Tests wait for states of the cluster, never for times, and take turns.
 
+#[macro_use]
+extern crate cyclewise_bench;
+
 mod cluster;
 #[path = "../common/mod.rs"]
 mod common;

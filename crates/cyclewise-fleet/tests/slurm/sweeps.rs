@@ -17,7 +17,7 @@ fn joins_to_the_bytes_of_the_single_run() {
     std::fs::remove_file(sweep.shard(3)).unwrap();
     let joined = sweep.join();
     assert_eq!(joined.status, Some(1), "{}", joined.said);
-    assert!(joined.said.contains("--array=3 "), "{}", joined.said);
+    assert_says!(joined.said, "--array=3 ");
     assert!(!sweep.is_joined());
     for damaged in [
         shard[..shard.len() / 2].to_vec(),
@@ -29,7 +29,7 @@ fn joins_to_the_bytes_of_the_single_run() {
         std::fs::write(sweep.shard(3), damaged).unwrap();
         let joined = sweep.join();
         assert_eq!(joined.status, Some(1), "{}", joined.said);
-        assert!(joined.said.contains("shards/3.json"), "{}", joined.said);
+        assert_says!(joined.said, "shards/3.json");
         assert!(!sweep.is_joined());
     }
     std::fs::write(sweep.shard(3), shard).unwrap();
@@ -46,11 +46,7 @@ fn a_task_that_runs_again_changes_nothing() {
     let (_, cut_short, _) = running(&cluster, &jobs, |_| true);
     succeeds("scontrol", &["requeue", &cut_short.id]);
     cluster.until_all_ended();
-    assert!(
-        cluster.about(&cut_short.id).contains("Restarts=1"),
-        "{}",
-        cluster.about(&cut_short.id)
-    );
+    assert_says!(cluster.about(&cut_short.id), "Restarts=1");
     assert!(sweep.is_joined(), "{}", sweep.log_of_join(&jobs));
 
     // After its end: it finds its result, and leaves it.
@@ -59,10 +55,7 @@ fn a_task_that_runs_again_changes_nothing() {
     succeeds("scontrol", &["requeue", &task]);
     cluster.until_all_ended();
     let about = cluster.about(&task);
-    assert!(
-        about.contains("JobState=COMPLETED") && about.contains("Restarts="),
-        "{about}"
-    );
+    assert_says!(about, "JobState=COMPLETED", "Restarts=");
     assert_eq!(sweep.written(), written);
     assert_eq!(sweep.join().status, Some(0));
     assert!(sweep.is_joined());

@@ -275,7 +275,7 @@ mod tests {
         // Four of eight are not nine of ten, and do not exclude them either; seven of seven are too few.
         assert_eq!([check(4, 8), check(7, 10), check(7, 7), check(2, 2)], [None; 4]);
         assert_eq!([check(3, 8), check(3, 10), check(0, FEWEST_HUNTS)], [BROKEN; 3]);
-        assert!(found_check("", "", 4, 8).seen.contains("4 of 8, too few tries to tell"));
+        assert_says!(found_check("", "", 4, 8).seen, "4 of 8, too few tries to tell");
         for nothing in [found_check("", "", 0, 0), small_p(0, 0), false_verdicts(0, 0)] {
             assert!(nothing.holds.is_none() && nothing.seen.contains("nothing could be compared"));
         }

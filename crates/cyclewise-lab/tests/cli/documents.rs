@@ -72,7 +72,7 @@ fn a_name_that_run_took_is_given_back_where_nothing_can_be_written() {
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(3), "{said}");
     let line = said.lines().find(|l| l.starts_with("cyclewise: writing")).unwrap();
-    assert!(line.contains("ulimit -f"), "{line}");
+    assert_says!(line, "ulimit -f");
     assert!(
         stdout(&output).contains("null-syscall"),
         "the table is printed all the same"

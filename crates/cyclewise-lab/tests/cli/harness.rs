@@ -32,17 +32,17 @@ fn records_of_own_functions_are_compared_drawn_and_joined() {
     };
     let compared = cyclewise(&["compare", &a, &b]);
     assert_eq!(compared.status.code(), Some(0), "{}", stderr(&compared));
-    assert!(stdout(&compared).contains("own sum"), "{}", stdout(&compared));
+    assert_says!(stdout(&compared), "own sum");
     let three = cyclewise(&["compare", &a, &b, &a]);
     assert_eq!(three.status.code(), Some(0), "{}", stderr(&three));
     let report = cyclewise(&["report", &a]);
-    assert!(stdout(&report).contains("elements/s"), "{}", stdout(&report));
+    assert_says!(stdout(&report), "elements/s");
     // As the harness has its page made.
     let page = folder.name("page.html");
     let mut command = command(&["report", "/dev/stdin", "--html", &page]);
     let made = command.stdin(Stdio::from(File::open(&a).unwrap())).output().unwrap();
     assert_eq!(made.status.code(), Some(0), "{}", stderr(&made));
-    assert!(folder.read("page.html").contains("own sum"));
+    assert_says!(folder.read("page.html"), "own sum");
     let text = std::fs::read_to_string(&a).unwrap();
     match Document::parse("a.json", &text, &Names::default()) {
         Ok(Document::Member(member)) => assert_eq!(member.rows.len(), 2),

@@ -1,5 +1,8 @@
 //! The command's contract with scripts: exit status, streams, and the content of each document.
 
+#[macro_use]
+extern crate cyclewise_bench;
+
 mod advice;
 mod anonymous;
 #[path = "../common/mod.rs"]
@@ -49,11 +52,11 @@ fn wrong_use_is_two_and_says_what_to_do() {
         (&["run", "--time", "0"], "not a time"),
         (&["run", "null-syscall", "--cpu", "4095"], "affinity mask, which allows"),
         (
-            &["run", "null-syscall", "--json", "-", "--csv", "-"],
+            &words("run null-syscall --json - --csv -"),
             "cannot all write to stdout",
         ),
         (
-            &["run", "null-syscall", "--html", "no/such/folder/x.html"],
+            &words("run null-syscall --html no/such/folder/x.html"),
             "does not exist",
         ),
         (&["run", "null-syscall", "--json", "/"], "is a folder"),
@@ -108,7 +111,7 @@ fn list_of_an_experiment_says_what_each_variant_is() {
     assert!(variants.iter().any(|v| v["name"] == "recent" && v["meaning"] != ""));
     let (status, line) = refused(&["list", "clocks"]);
     assert_eq!(status, 2, "{line}");
-    assert!(line.contains("there is no experiment"), "{line}");
+    assert_says!(line, "there is no experiment");
 }
 
 #[test]
@@ -117,7 +120,7 @@ fn doctor_gives_evidence_for_every_line() {
     let lines = json["lines"].as_array().unwrap();
     assert!(lines.len() > 20);
     assert!(lines.iter().all(|l| !l["evidence"].as_str().unwrap().is_empty()));
-    assert!(stdout(&cyclewise(&["doctor"])).contains("tsc-invariant"));
+    assert_says!(stdout(&cyclewise(&["doctor"])), "tsc-invariant");
 }
 
 #[test]
@@ -127,5 +130,5 @@ fn a_reader_that_goes_away_is_no_panic() {
         .args(["-c", &format!("'{program}' doctor | head -n 1")])
         .output()
         .unwrap();
-    assert!(!stderr(&output).contains("panic"), "{}", stderr(&output));
+    assert_lacks!(stderr(&output), "panic");
 }

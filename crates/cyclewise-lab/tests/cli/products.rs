@@ -57,7 +57,7 @@ fn a_product_that_is_not_there_is_told_in_a_line() {
         let output = run(&program, args);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!((output.status.code(), output.stdout.len()), (Some(3), 0), "{said}");
-        assert!(said.contains("cargo build --release -p cyclewise-locks"), "{said}");
+        assert_says!(said, "cargo build --release -p cyclewise-locks");
         assert_eq!(said.lines().count(), 1, "{said}");
     }
 }
@@ -72,7 +72,7 @@ fn a_report_of_a_simulation_is_the_simulators() {
     simulator();
     let table = cyclewise(&["report", &sweep]);
     assert_eq!(table.status.code(), Some(0), "{}", text(&table.stderr));
-    assert!(text(&table.stdout).contains("fetch-add"));
+    assert_says!(text(&table.stdout), "fetch-add");
     let joined = command(&["report", &sweep, "--json", "-"]).output().unwrap();
     assert_eq!(text(&joined.stdout), folder.read("sweep.json"));
     let record = folder.with("record.json", r#"{"schema":"cyclewise.record/1"}"#);

@@ -14,7 +14,7 @@ pub(crate) fn too_busy(output: &Output) -> bool {
     }
     let said = stderr(output);
     assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("samples were usable"), "{said}");
+    assert_says!(said, "samples were usable");
     true
 }
 
@@ -84,10 +84,8 @@ fn the_documents_go_where_they_are_told() {
         return;
     };
     let table = stdout(&output);
-    assert!(
-        table.contains("getppid") && table.contains("noise floor") && !table.contains('\x1b'),
-        "{table}"
-    );
+    assert!(!table.contains('\x1b'), "{table}");
+    assert_says!(table, "getppid", "noise floor");
 
     let record = record::load(&folder.path("r.json")).unwrap();
     assert_eq!(record.seed, 7);
@@ -102,7 +100,7 @@ fn the_documents_go_where_they_are_told() {
     assert!((latency["value"].as_f64().unwrap() / nanos - 1.0).abs() < 1e-9);
     assert!(latency["lower_value"].as_f64() <= latency["value"].as_f64());
     let html = std::fs::read_to_string(&names[3]).unwrap();
-    assert!(html.contains("<svg") && html.contains("getppid"));
+    assert_says!(html, "<svg", "getppid");
 }
 
 #[test]
@@ -131,11 +129,7 @@ fn two_runs_write_new_files(folder: &Folder) -> bool {
             match written.iter().find(|(known, _)| known == name) {
                 Some((_, before)) => assert_eq!(*before, text),
                 None => {
-                    assert!(
-                        stderr(&output).contains(&format!("wrote {name}")),
-                        "{}",
-                        stderr(&output)
-                    );
+                    assert_says!(stderr(&output), &format!("wrote {name}"));
                     written.push((name.clone(), text));
                 }
             }
@@ -159,11 +153,14 @@ fn a_run_says_what_it_measured_and_what_it_did_not() {
         return println!("skipped: there is no taskset");
     };
     assert_eq!(output.status.code(), Some(3));
-    assert!(stderr(&output).contains("0 of 1 experiments measured; missing: core-to-core (needs two CPUs"));
+    assert_says!(
+        stderr(&output),
+        "0 of 1 experiments measured; missing: core-to-core (needs two CPUs"
+    );
     assert!(output.stdout.is_empty());
     let output = run(&["null-syscall", "core-to-core"]).unwrap();
     if !stderr(&output).contains("1 of 2 experiments measured; missing: core-to-core (needs two CPUs") {
-        assert!(stderr(&output).contains("samples were usable"), "{}", stderr(&output));
+        assert_says!(stderr(&output), "samples were usable");
         return println!("skipped: other work leaves this machine no sample undisturbed");
     }
     assert_eq!(output.status.code(), Some(3), "it was named");
@@ -192,10 +189,7 @@ fn several_processes_are_one_record_with_the_figures_of_each() {
         return;
     };
     let said = stderr(&output);
-    assert!(
-        said.contains("process 1 of 2") && said.contains("process 2 of 2"),
-        "{said}"
-    );
+    assert_says!(said, "process 1 of 2", "process 2 of 2");
     let record = record::load(&folder.path("r.json")).unwrap();
     assert_eq!(record.runs.iter().map(|r| r.seed).collect::<Vec<_>>(), [5, 6]);
     let line = format!("run null-syscall --quick --time 0.3 --runs 2 --seed 5 --json {json}");
@@ -238,7 +232,7 @@ fn the_processes_of_a_matrix_are_one_record() {
     )));
     let said = stderr(&output);
     if said.contains("no record") || output.status.code() != Some(0) {
-        assert!(!said.contains("earlier parts"), "{said}");
+        assert_lacks!(said, "earlier parts");
         return println!("skipped: other work leaves this machine no sample undisturbed: {said}");
     }
     let record = record::load(&folder.path("r.json")).unwrap();
@@ -255,15 +249,15 @@ fn an_interrupt_keeps_the_rounds_of_the_experiment_that_it_ends() {
     let output = ended_by("INT", ": round ", &["run", "--quick", "--json", &json]);
     let said = stderr(&output);
     assert_eq!(output.status.signal(), Some(2), "{said}");
-    assert!(said.contains(" experiments measured; missing: "), "{said}");
-    assert!(said.contains(" (not begun before Ctrl-C)"), "{said}");
+    assert_says!(said, " experiments measured; missing: ");
+    assert_says!(said, " (not begun before Ctrl-C)");
     if !said.contains("rounds, which are kept") {
         return println!("skipped: the experiment ended meanwhile, or lost its samples to other work");
     }
     let record = record::load(&folder.path("r.json")).unwrap();
     let cut = record.missing.iter().find(|m| m.why.contains("cut short")).unwrap();
     let kept = record.experiments.iter().find(|e| e.name == cut.experiment).unwrap();
-    assert!(cut.why.contains(&format!("after {} rounds", kept.rounds)), "{cut:?}");
+    assert_says!(cut.why, &format!("after {} rounds", kept.rounds));
     assert!(kept.rounds > 0 && kept.variants.iter().any(|v| v.n > 0) && cut.possible);
 }
 

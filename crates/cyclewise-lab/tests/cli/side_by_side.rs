@@ -25,14 +25,17 @@ fn three_records_are_side_by_side_before_each_is_compared_with_the_first() {
         Some(3)
     );
     let html = folder.read("c.html");
-    assert!(html.contains("All records side by side") && html.contains("By experiment"));
+    assert_says!(html, "All records side by side", "By experiment");
     let table = stdout(&cyclewise(&[&["compare"], &records[..]].concat()));
     let at = |text: &str| table.find(text).unwrap_or_else(|| panic!("{text}: {table}"));
     assert!(at("Headline rows") < at("Each against A") && at("Each against A") < at("in B"));
     // Two records are compared as before: the twin, in which nothing is said of all.
     let two = cyclewise(&["compare", records[0], records[1], "--json", "-"]);
-    assert!(!stdout(&two).contains("\"fleet\""));
-    assert!(!stdout(&cyclewise(&["compare", records[0], records[1]])).contains("Headline rows"));
+    assert_lacks!(stdout(&two), "\"fleet\"");
+    assert_lacks!(
+        stdout(&cyclewise(&["compare", records[0], records[1]])),
+        "Headline rows"
+    );
 }
 
 #[test]
@@ -45,14 +48,9 @@ fn many_records_have_names_beyond_z_and_their_pairs_in_the_json_alone() {
         .collect();
     let output = cyclewise(&[&["compare"], &many[..]].concat());
     let table = stdout(&output);
-    assert!(
-        table.contains("(AD)") && table.contains("29 records with A are in --json"),
-        "{table}"
-    );
-    assert!(
-        !table.contains("Each against A") && table.lines().count() < 120,
-        "{table}"
-    );
+    assert_says!(table, "(AD)", "29 records with A are in --json");
+    assert!(table.lines().count() < 120, "{table}");
+    assert_lacks!(table, "Each against A");
     let page = folder.name("c.html");
     let json = stdout(&cyclewise(
         &[&["compare"], &many[..], &["--json", "-", "--html", &page]].concat(),
@@ -60,9 +58,6 @@ fn many_records_have_names_beyond_z_and_their_pairs_in_the_json_alone() {
     let report: CompareReport = serde_json::from_str(&json).unwrap();
     assert!(report.experiments[0].rows.iter().any(|r| r.other == 29));
     let html = folder.read("c.html");
-    assert!(
-        html.contains("Comparison of 30 records") && html.len() < 1_000_000,
-        "{}",
-        html.len()
-    );
+    assert!(html.len() < 1_000_000, "{}", html.len());
+    assert_says!(html, "Comparison of 30 records");
 }

@@ -37,15 +37,8 @@ fn a_sweep_keeps_its_points_and_is_not_taken_for_whole() {
     let output = ended_by("TERM", " points", &args);
     let said = stderr(&output);
     assert_eq!(output.status.signal(), Some(15), "{said}");
-    assert!(
-        said.contains("SIGTERM came when ") && said.contains("the others are marked"),
-        "{said}"
-    );
-    assert!(
-        stdout(&output).contains("points were not simulated before SIGTERM"),
-        "{}",
-        stdout(&output)
-    );
+    assert_says!(said, "SIGTERM came when ", "the others are marked");
+    assert_says!(stdout(&output), "points were not simulated before SIGTERM");
     let shown = cyclewise(&["report", &json]);
     assert_eq!(shown.status.code(), Some(0), "{}", stderr(&shown));
     // It is made again, and not taken for whole.

@@ -114,7 +114,7 @@ fn what_makes_no_sense_is_refused_in_a_line() {
         &[],
     );
     let line = line(&["run", "--object", &twice, "--test"]);
-    assert!(line.contains("has a twice"), "{line}");
+    assert_says!(line, "has a twice");
 }
 
 #[test]
@@ -132,14 +132,14 @@ fn a_crash_is_named_and_what_was_measured_before_it_is_kept() {
         };
         assert_eq!(ran.status.code(), Some(1), "{row}");
         let said = text(&ran.stderr);
-        assert!(said.contains(&format!("cyclewise-bench: {row}: {how}")), "{said}");
+        assert_says!(said, &format!("cyclewise-bench: {row}: {how}"));
         let groups: Vec<&str> = record.experiments.iter().map(|e| &*e.name).collect();
         assert_eq!(groups, ["before"], "{row}");
     }
     // The twin: without them the last group is measured.
     let ran = run(&object, &["--test", "--skip", "bad"]);
     assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
-    assert!(text(&ran.stdout).contains("test after/good ... ok"));
+    assert_says!(text(&ran.stdout), "test after/good ... ok");
 }
 
 #[test]
@@ -167,5 +167,5 @@ fn a_constructor_that_crashes_is_told() {
     let ran = command(&["run", "--object", &object]).output().unwrap();
     assert!(!ran.status.success());
     let said = text(&ran.stderr);
-    assert!(said.contains("cyclewise: loading the object ended in SIG"), "{said}");
+    assert_says!(said, "cyclewise: loading the object ended in SIG");
 }

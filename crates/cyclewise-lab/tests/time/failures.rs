@@ -32,14 +32,10 @@ fn a_side_that_fails_more_often_gets_no_verdict() {
     assert_eq!((sleep.failures(), sleep.runs), (0, crash.runs));
     let c = &r.experiments[0].comparisons[0];
     assert_eq!(c.verdict, Verdict::None);
-    assert!(
-        c.reason.as_ref().unwrap().contains("ended by SIGSEGV"),
-        "{:?}",
-        c.reason
-    );
+    assert_says!(c.reason.as_ref().unwrap(), "ended by SIGSEGV");
     let said = format!("{0} of {0} ended by SIGSEGV", crash.runs);
     assert!(flat(&table).contains(&said), "{table}");
-    assert!(!table.contains(": faster"), "{table}");
+    assert_lacks!(table, ": faster");
 }
 
 #[test]
@@ -69,18 +65,18 @@ fn statuses_that_are_no_failures_are_not_counted() {
     };
     let timed = r.experiments[0].variants[0].timed.as_ref().unwrap();
     assert!(timed.failed.is_empty() && timed.exit_codes.iter().all(|code| *code == 1));
-    assert!(!table.contains("exited with"), "{table}");
+    assert_lacks!(table, "exited with");
     // Status 0 is a failure where it is not among them.
     let output = time(&["--ok-exit", "1", "-r", "2", "true"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("exited with status 0"));
+    assert_says!(text(&output.stderr), "exited with status 0");
 }
 
 #[test]
 fn statuses_that_are_not_listed_end_the_measurement() {
     let output = time(&["-i=1,2", "-r", "2", "exit 4"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("exited with status 4"));
+    assert_says!(text(&output.stderr), "exited with status 4");
     let wrong = time(&["-i=one", "-r", "2", "true"]);
     assert_eq!(wrong.status.code(), Some(2), "{}", text(&wrong.stderr));
 }
@@ -108,6 +104,6 @@ fn a_run_beyond_the_limit_is_ended_with_all_that_it_started() {
     let output = time(&["--timeout", "0.2", "-r", "2", &hangs]);
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("longer than the 0.2 s of --timeout"), "{said}");
+    assert_says!(said, "longer than the 0.2 s of --timeout");
     assert!(signals::is_gone(folder.read("pid").trim()));
 }

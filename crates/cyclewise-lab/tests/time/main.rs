@@ -1,5 +1,8 @@
 //! `cyclewise time`: whole commands, interleaved, with the kernel's accounts; and what happens when one fails.
 
+#[macro_use]
+extern crate cyclewise_bench;
+
 #[path = "../common/mod.rs"]
 mod common;
 mod failures;
@@ -23,10 +26,8 @@ fn measured(args: &[&str]) -> Option<Output> {
         if output.status.code() == Some(0) {
             return Some(output);
         }
-        assert!(
-            output.status.code() == Some(3) && said.contains("samples were usable"),
-            "{said}"
-        );
+        assert!(output.status.code() == Some(3), "{said}");
+        assert_says!(said, "samples were usable");
     }
     println!("skipped: no run of a command is left alone on this machine");
     None
@@ -118,5 +119,5 @@ fn without_a_shell_words_are_words() {
     assert!(words.is_none_or(|r| r.experiments[0].variants[0].n >= 2));
     let missing = time(&["-r", "2", "-N", "no-such-program-here"]);
     assert_eq!(missing.status.code(), Some(1));
-    assert!(text(&missing.stderr).contains("no-such-program-here"));
+    assert_says!(text(&missing.stderr), "no-such-program-here");
 }

@@ -38,7 +38,7 @@ fn each_command_may_have_its_own() {
     assert_eq!(runs, [["pa", "a", "ca"], ["pb", "b", "cb"]]);
     let three = time(&["-r", "2", "-p", "true", "-p", "true", "a", "b", "c"]);
     assert_eq!(three.status.code(), Some(2));
-    assert!(text(&three.stderr).contains("--prepare is given 2 times for 3 commands"));
+    assert_says!(text(&three.stderr), "--prepare is given 2 times for 3 commands");
 }
 
 #[test]
@@ -47,10 +47,7 @@ fn what_fails_around_a_command_is_named() {
         let output = time(&["-r", "2", &format!("--{command}"), "exit 3", "true"]);
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{command}: {said}");
-        assert!(
-            said.contains(&format!("{command} command 'exit 3' exited with status 3")),
-            "{said}"
-        );
+        assert_says!(said, &format!("{command} command 'exit 3' exited with status 3"));
     }
 }
 
@@ -107,11 +104,7 @@ fn names_are_found_again_by_compare() {
 #[test]
 fn a_number_as_a_name_is_told() {
     let output = time(&["-n", "12", "-r", "2", "true"]);
-    assert!(
-        text(&output.stderr).contains("the number of runs is -r 12"),
-        "{}",
-        text(&output.stderr)
-    );
+    assert_says!(text(&output.stderr), "the number of runs is -r 12");
 }
 
 #[test]
@@ -145,37 +138,23 @@ fn the_shell_is_the_users() {
     let Some(shown) = measured(&with("-r 2 --show-output", &shell)) else {
         return;
     };
-    assert!(
-        text(&shown.stdout).contains("custom shell --arg -c benchmark"),
-        "{}",
-        text(&shown.stdout)
-    );
+    assert_says!(text(&shown.stdout), "custom shell --arg -c benchmark");
     if let Some(r) = record(&["-r", "2", "--shell", "none", "--json", "-", "printf '%s' '$HOME'"]) {
         assert!(r.experiments[0].timing.as_ref().unwrap().shell.is_empty());
     }
     let missing = time(&["-r", "2", "-S", "/no/such/shell", "true"]);
     let said = text(&missing.stderr);
     assert_eq!(missing.status.code(), Some(3), "{said}");
-    assert!(
-        said.contains("starting the shell `/no/such/shell`") && !said.contains("no such program"),
-        "{said}"
-    );
+    assert_says!(said, "starting the shell `/no/such/shell`");
+    assert_lacks!(said, "no such program");
 }
 
 #[test]
 fn a_shells_syntax_without_a_shell_is_warned_of() {
     let output = time(&["-r", "2", "-N", "echo a > f; ls | wc"]);
-    assert!(
-        text(&output.stderr).contains("no shell runs it"),
-        "{}",
-        text(&output.stderr)
-    );
+    assert_says!(text(&output.stderr), "no shell runs it");
     let quoted = time(&["-r", "2", "-N", "echo 'a > f; ls | wc'"]);
-    assert!(
-        !text(&quoted.stderr).contains("no shell runs it"),
-        "{}",
-        text(&quoted.stderr)
-    );
+    assert_lacks!(text(&quoted.stderr), "no shell runs it");
 }
 
 #[test]
@@ -247,7 +226,7 @@ fn verdicts_are_about_the_time_that_is_asked_for_and_all_are_shown() {
     // User time may be counted in ticks of the clock, and then a sleep has none to divide by.
     assert!(kinds.contains(&"wall"), "{kinds:?}");
     let table = text(&output.stdout);
-    assert!(table.contains(" of user time, ") && table.contains("wall "), "{table}");
+    assert_says!(table, " of user time, ", "wall ");
 }
 
 #[test]

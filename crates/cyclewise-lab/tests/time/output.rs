@@ -34,7 +34,7 @@ fn output_goes_where_it_is_sent() {
     assert_eq!(time(&["-r", "2", is_pipe]).status.code(), Some(1), "the twin");
     let wrong = time(&["-r", "2", "--output", "nul", "true"]);
     assert_eq!(wrong.status.code(), Some(2));
-    assert!(text(&wrong.stderr).contains("./nul"));
+    assert_says!(text(&wrong.stderr), "./nul");
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn input_comes_from_the_file_in_each_run() {
     );
     let missing = time(&["-r", "2", "--input", "no-such-file.txt", "cat"]);
     assert_eq!(missing.status.code(), Some(2));
-    assert!(text(&missing.stderr).contains("--input no-such-file.txt"));
+    assert_says!(text(&missing.stderr), "--input no-such-file.txt");
 }
 
 /// It is prepared, since it may need that to fail in the same way.
@@ -62,21 +62,15 @@ fn a_failed_command_is_run_once_more_for_the_end_of_its_output() {
     let output = time(&["-r", "2", "--prepare", &format!("echo prepare >> '{log}'"), &failing]);
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1));
-    assert!(
-        said.contains("run once more, its output ended:") && said.contains("    the reason"),
-        "{said}"
-    );
+    assert_says!(said, "run once more, its output ended:", "    the reason");
     assert!(said.len() < 3000, "{}", said.len());
     assert_eq!(folder.read("log"), "prepare\nrun\nprepare\nrun\n");
     // One that fails once only says so.
     let marker = folder.name("marker");
     let once = format!("[ -e '{marker}' ] || {{ touch '{marker}'; exit 9; }}");
     let said = text(&time(&["-r", "2", &once]).stderr);
-    assert!(
-        said.contains("status 9") && said.contains("run once more, it succeeded"),
-        "{said}"
-    );
+    assert_says!(said, "status 9", "run once more, it succeeded");
     // What was shown is not shown again.
     let said = text(&time(&["-r", "2", "--show-output", "echo reason; exit 3"]).stderr);
-    assert!(said.contains("its output is above"), "{said}");
+    assert_says!(said, "its output is above");
 }

@@ -68,7 +68,7 @@ fn ended_by(signal: &str, number: i32) {
             .any(|m| m.why.contains(&format!("cut short by {name} after 3 rounds"))),
         "{missing:?}"
     );
-    assert!(table.contains("echo run"), "{table}");
+    assert_says!(table, "echo run");
 }
 
 fn signal_name(number: i32) -> &'static str {
@@ -105,7 +105,7 @@ fn before_two_rounds_there_is_no_result_and_a_line_says_so() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.signal(), Some(15));
     let said = text(&output.stderr);
-    assert!(said.contains("SIGTERM came before two rounds were done"), "{said}");
+    assert_says!(said, "SIGTERM came before two rounds were done");
     assert!(!folder.path("r.json").exists() && is_gone(folder.read("pid").trim()));
 }
 
@@ -124,8 +124,8 @@ fn what_is_killed_leaves_what_it_has_saved() {
     child.wait().unwrap();
     let record = record::load(&folder.path("r.json")).unwrap();
     assert!(record.experiments[0].variants[0].n >= 2);
-    assert!(record.missing[0].why.contains("while it ran"), "{:?}", record.missing);
-    assert!(folder.read("h.json").contains("\"times\""));
+    assert_says!(record.missing[0].why, "while it ran");
+    assert_says!(folder.read("h.json"), "\"times\"");
 }
 
 /// `script` gives it a terminal, whose Ctrl-C reaches the group in the foreground, as does the input of the commands.

@@ -140,8 +140,6 @@ mod tests {
             ..Record::default()
         };
         let said = neighbour(&r).unwrap();
-        for part in ["1 of 1", "50\u{a0}% quiet", "25\u{a0}% busy", "25\u{a0}% mixed"] {
-            assert!(said.contains(part), "{said}");
-        }
+        assert_says!(said, "1 of 1", "50\u{a0}% quiet", "25\u{a0}% busy", "25\u{a0}% mixed");
     }
 }

@@ -303,7 +303,7 @@ mod tests {
                 same.starts_with("Locking and unlocking 8 free bits takes as long as 32 bits"),
                 "{same}"
             );
-            assert!(!said(names, Verdict::Undecided, 1.8).unwrap().contains("takes"));
+            assert_lacks!(said(names, Verdict::Undecided, 1.8).unwrap(), "takes");
         }
         assert_eq!(said(["a", "b", "c"], Verdict::Slower, 1.8), None);
     }
@@ -334,7 +334,7 @@ mod tests {
             "On all CPUs the queued lock takes 0.200× the time of std's; against spin's: undecided (0.90–1.10)."
         );
         let none = said(vec![pair("spin-cpus", Verdict::Undecided, 1.0)]).unwrap();
-        assert!(none.contains("queued spinlock against spin's: undecided"), "{none}");
+        assert_says!(none, "queued spinlock against spin's: undecided");
         assert_eq!(said(Vec::new()), None);
     }
 }

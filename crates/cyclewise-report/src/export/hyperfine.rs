@@ -275,10 +275,9 @@ mod tests {
              | `a, b` | 20.0 ± 14.1 | 10.0 | 30.0 | 2.00 ± 1.52 |\n\
              | `c\\|d` | 10.0 ± 2.8 | 8.0 | 12.0 | 1.00 |\n"
         );
-        assert!(
-            markdown(&record(), Some(TimeUnit::Second))
-                .unwrap()
-                .contains("| 0.020 ± 0.014 |")
+        assert_says!(
+            markdown(&record(), Some(TimeUnit::Second)).unwrap(),
+            "| 0.020 ± 0.014 |"
         );
         let csv = csv(&record()).unwrap();
         assert!(

@@ -200,16 +200,12 @@ mod tests {
                 text.contains(&format!("\n{unit}, ")) && text.contains(median),
                 "{unit}: {text}"
             );
-            assert!(text.contains(&format!("user ({unit})")), "{text}");
+            assert_says!(text, &format!("user ({unit})"));
             let runs = table::runs(&record.experiments[0], Look::new(Some(100), false));
-            assert!(runs.contains(&format!("real ({unit})")), "{runs}");
+            assert_says!(runs, &format!("real ({unit})"));
         }
         // What is written is in seconds.
-        assert!(
-            crate::export::csv::record(&of(&[0.0125]))
-                .unwrap()
-                .contains(",s,3,0,0.0125,")
-        );
+        assert_says!(crate::export::csv::record(&of(&[0.0125])).unwrap(), ",s,3,0,0.0125,");
         assert!(serde_json::from_str::<Unit>("\"ms\"").is_err() && serde_json::to_string(&Unit::Milliseconds).is_err());
     }
 }

@@ -145,6 +145,6 @@ mod tests {
         assert!(check(folder.path()).is_ok());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         let error = check(&folder.path().join("absent")).unwrap_err();
-        assert!(error.message.contains("--json"), "{error}");
+        assert_says!(error.message, "--json");
     }
 }

@@ -226,10 +226,7 @@ mod tests {
         let why = "not linear: faster at 4 copies, slower at 8 and 16".to_owned();
         assert_eq!(judged(&r), (Verdict::Undecided, Some(why)));
         let shown = markdown::limits(&limits::of(vec![r.clone()]));
-        assert!(
-            shown.contains("(undecided: faster at 4 copies, slower at 8 and 16)"),
-            "{shown}"
-        );
+        assert_says!(shown, "(undecided: faster at 4 copies, slower at 8 and 16)");
         // The twin: without batches there is nothing to compare, and no ratio.
         let mut without = r;
         without.experiments[0].variants[1].batches = None;

@@ -11,11 +11,8 @@ fn what_is_missing_torn_or_foreign_is_named_and_the_printed_line_makes_it() {
     planned_in(&dir, "5");
     let (status, said, error) = join(&dir);
     assert_eq!(status, 1);
-    assert!(
-        said.contains("0 of 5 shards") && said.contains("sbatch --array=1-5 array.sbatch"),
-        "{said}"
-    );
-    assert!(error.contains("5 of 5 shards are missing"), "{error}");
+    assert_says!(said, "0 of 5 shards", "sbatch --array=1-5 array.sbatch");
+    assert_says!(error, "5 of 5 shards are missing");
     assert!(sh(&path, "local", &[]).status.success());
     let whole = folder.read("job/joined.json");
     fs::remove_file(path.join("joined.json")).unwrap();
@@ -48,20 +45,18 @@ fn what_is_missing_torn_or_foreign_is_named_and_the_printed_line_makes_it() {
     ] {
         assert!(said.lines().any(|l| l == line), "{line}: {said}");
     }
-    assert!(said.contains("another version: shards/5.json: cyclewise 9."), "{said}");
+    assert_says!(said, "another version: shards/5.json: cyclewise 9.");
     // Tasks of another version leave what they made, so the same line would make nothing.
-    assert!(
-        !said.contains("sbatch") && said.contains("plan again in a new folder"),
-        "{said}"
-    );
-    assert!(error.contains("3 of 5 shards are missing"), "{error}");
+    assert_says!(said, "plan again in a new folder");
+    assert_lacks!(said, "sbatch");
+    assert_says!(error, "3 of 5 shards are missing");
     assert_eq!(contents(&path), before, "nothing is deleted or written");
 
     // The printed lines make them, and only them.
     let line = said.lines().find(|l| l.contains("rm -- shards/5.json")).unwrap();
     assert!(Command::new("sh").arg("-c").arg(line).status().unwrap().success());
     let (_, said, _) = join(&dir);
-    assert!(said.contains("sbatch --array=2,4-5 array.sbatch"), "{said}");
+    assert_says!(said, "sbatch --array=2,4-5 array.sbatch");
     let line = said.lines().find(|l| l.ends_with("&& sh local")).unwrap();
     let made = Command::new("sh").arg("-c").arg(line).output().unwrap();
     assert_done(&made);
@@ -88,10 +83,7 @@ fn two_results_of_one_shard_contradict_each_other() {
     folder.with("job/shards/x.json", &changed);
     let (status, said, _) = join(&dir);
     assert_eq!(status, 1, "{said}");
-    assert!(
-        said.contains("1.json and shards/x.json are both shard 1") && said.contains("remove"),
-        "{said}"
-    );
+    assert_says!(said, "1.json and shards/x.json are both shard 1", "remove");
     // The lines that are printed, one after the other, mend it.
     let lines: Vec<&str> = said
         .lines()
@@ -115,14 +107,9 @@ fn shards_of_another_sweep_than_the_plan_are_not_asked_for_again() {
     folder.with("job/plan.json", &edited);
     let (status, said, _) = join(&dir);
     assert_eq!(status, 1);
-    assert!(
-        said.contains("shards/1.json: it is of another sweep than the plan"),
-        "{said}"
-    );
-    assert!(
-        !said.contains("sbatch") && said.contains("Plan again in a new folder"),
-        "{said}"
-    );
+    assert_says!(said, "shards/1.json: it is of another sweep than the plan");
+    assert_says!(said, "Plan again in a new folder");
+    assert_lacks!(said, "sbatch");
     let many = plan.replacen("\"shards\": 2", "\"shards\": 4294967295", 1);
     assert_ne!(plan, many);
     folder.with("job/plan.json", &many);
@@ -142,10 +129,10 @@ fn a_fifo_holds_up_neither_a_task_nor_the_join() {
         return;
     }
     let task = shard(&dir, "2");
-    assert!(text(&task.stderr).contains("is a FIFO"), "{}", text(&task.stderr));
+    assert_says!(text(&task.stderr), "is a FIFO");
     assert_eq!(task.status.code(), Some(2));
     let (_, said, _) = join(&folder.name("job"));
-    assert!(said.contains("foreign: shards/2.json: is a folder, a FIFO"), "{said}");
+    assert_says!(said, "foreign: shards/2.json: is a folder, a FIFO");
     fs::remove_file(dir.join("plan.json")).unwrap();
     assert!(fifo(&dir.join("plan.json")));
     let (status, _, error) = join(&folder.name("job"));
@@ -161,11 +148,8 @@ fn a_task_that_is_done_does_nothing_and_one_that_is_not_works_again() {
     let file = dir.join("shards/1.json");
     let (made, whole) = (fs::metadata(&file).unwrap(), fs::read(&file).unwrap());
     let again = shard(&dir, "1");
-    assert!(
-        again.status.success() && text(&again.stderr).contains("already"),
-        "{}",
-        text(&again.stderr)
-    );
+    assert!(again.status.success(), "{}", text(&again.stderr));
+    assert_says!(text(&again.stderr), "already");
     assert_eq!(
         fs::metadata(&file).unwrap().modified().unwrap(),
         made.modified().unwrap()
@@ -199,7 +183,7 @@ fn a_task_killed_at_any_moment_leaves_no_result_that_counts() {
         let file = dir.join("shards/1.json");
         let (status, said, _) = join(&folder.name("job"));
         assert_eq!(status == 0, file.exists(), "{said}");
-        assert!(!said.contains("torn"), "{said}");
+        assert_lacks!(said, "torn");
         let _ = fs::remove_file(file);
     }
     assert!(shard(&dir, "1").status.success());
@@ -229,10 +213,8 @@ fn a_full_disk_is_said_and_leaves_nothing_that_counts() {
         "{said}"
     );
     let (status, said, _) = join(&folder.name("job"));
-    assert!(
-        status == 1 && !said.contains("torn") && !said.contains("ignored"),
-        "{said}"
-    );
+    assert_eq!(status, 1, "{said}");
+    assert_lacks!(said, "torn", "ignored");
     assert!(shard(&dir, "1").status.success());
     let joining = limited(concat!("exec ", env!("CARGO_BIN_EXE_cyclewise-fleet"), " join ."));
     assert!(!joining.status.success() && !dir.join("joined.json").exists());

@@ -105,7 +105,7 @@ fn a_plan_without_a_folder_goes_into_one_of_the_current() {
     assert_done(&output);
     assert!(folder.path("cyclewise-fleet/plan.json").exists());
     let said = text(&output.stdout);
-    assert!(said.contains("/cyclewise-fleet/submit\n"), "{said}");
+    assert_says!(said, "/cyclewise-fleet/submit\n");
 }
 
 #[test]
@@ -153,10 +153,8 @@ fn a_machine_file_is_copied_so_that_an_edit_does_not_change_the_shards() {
     fs::remove_file(folder.path("job/shards/1.json")).unwrap();
     assert!(shard(Path::new(&dir), "1").status.success());
     let (status, said, _) = join(&dir);
-    assert!(
-        status == 1 && said.contains("foreign: shards/1.json: it is of another sweep"),
-        "{said}"
-    );
+    assert_eq!(status, 1, "{said}");
+    assert_says!(said, "foreign: shards/1.json: it is of another sweep");
 }
 
 #[test]
@@ -187,6 +185,6 @@ fn more_shards_than_points_are_capped_and_said() {
     let folder = Folder::new();
     let dir = folder.name("job");
     let output = plan(&dir, &["--shards", "99"], &words(SWEEP));
-    assert!(text(&output.stderr).contains("12 points, so there are 12 shards and not 99"));
-    assert!(folder.read("job/array.sbatch").contains("#SBATCH --array=1-12\n"));
+    assert_says!(text(&output.stderr), "12 points, so there are 12 shards and not 99");
+    assert_says!(folder.read("job/array.sbatch"), "#SBATCH --array=1-12\n");
 }

@@ -21,10 +21,7 @@ fn submit_gives_the_array_and_then_the_join_that_waits_for_it() {
     );
     assert_eq!(folder.read("calls"), expected);
     let said = text(&output.stdout);
-    assert!(
-        said.contains("shards 1 to 64: job 41\n") && said.contains("join: job 42;"),
-        "{said}"
-    );
+    assert_says!(said, "shards 1 to 64: job 41\n", "join: job 42;");
 }
 
 #[test]
@@ -88,7 +85,7 @@ fn more_shards_than_an_array_has_are_several_arrays() {
         said.starts_with("simulate --shard 2007/2100 --shard-by cost --json shards/2007.json --if-missing lockref"),
         "{said}"
     );
-    assert!(said.contains("none\nthreads 3\n"), "{said}");
+    assert_says!(said, "none\nthreads 3\n");
     assert!(said.contains("threads 8\n") && said.ends_with("threads 1\n"), "{said}");
 }
 
@@ -101,10 +98,7 @@ fn a_cluster_that_refuses_is_quoted_and_nothing_more_is_submitted() {
     let output = run(&small, &folder.path("job"), "submit", &[("CALLS", &calls)]);
     assert_eq!(output.status.code(), Some(3));
     let said = text(&output.stderr);
-    assert!(
-        said.contains("MaxArraySize=64") && said.contains("--shards 63"),
-        "{said}"
-    );
+    assert_says!(said, "MaxArraySize=64", "--shards 63");
     assert!(!folder.path("calls").exists());
     let refuses = commands(
         &folder,
@@ -130,17 +124,13 @@ fn scripts_outside_their_folder_say_so() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(
-        text(&output.stderr).contains("has no plan.json"),
-        "{}",
-        text(&output.stderr)
-    );
+    assert_says!(text(&output.stderr), "has no plan.json");
     let output = Command::new("sh")
         .arg(&script)
         .current_dir(folder.path("job"))
         .env_remove("SLURM_ARRAY_TASK_ID")
         .output();
-    assert!(text(&output.unwrap().stderr).contains("start this with sh submit"));
+    assert_says!(text(&output.unwrap().stderr), "start this with sh submit");
 }
 
 /// Refuses its third call and those after, until a file is there.

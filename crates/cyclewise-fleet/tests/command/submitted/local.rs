@@ -53,11 +53,8 @@ SLURM_JOB_ID=1 SLURMD_NODENAME=node-$host exec sh -c "$*""#;
     let output = local(&["good", "bad"], "bad");
     let said = text(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(
-        said.contains("missing: bad: it was to be measured") && said.contains("sh local bad\n"),
-        "{said}"
-    );
-    assert!(!said.contains("missing: node-good"), "{said}");
+    assert_says!(said, "missing: bad: it was to be measured", "sh local bad\n");
+    assert_lacks!(said, "missing: node-good");
     // Its own name is known once it is reached.
     let output = local(&["bad"], "none");
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));

@@ -295,6 +295,6 @@ mod tests {
         let hour = Duration::from_secs(3600);
         let error = flipped(&AtomicU64::new(0), hour, || Err(refused(Refusal::NotEnabled))).unwrap_err();
         assert_eq!(error.status, Status::Unsupported);
-        assert!(error.message.contains("LOCK cannot be elided"), "{}", error.message);
+        assert_says!(error.message, "LOCK cannot be elided");
     }
 }

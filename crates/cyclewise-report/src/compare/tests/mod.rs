@@ -75,11 +75,7 @@ fn the_same_record_twice_is_undecided() {
     let r = record(1e9, vec![variant("a", 10.0), variant("b", 3.0)]);
     let report = report(vec![r.clone(), r]);
     assert_eq!(report.warnings.len(), 1, "{:?}", report.warnings);
-    assert!(
-        report.warnings[0].contains("A, B are of one run"),
-        "{:?}",
-        report.warnings
-    );
+    assert_says!(report.warnings[0], "A, B are of one run");
     assert!(
         report.experiments[0]
             .rows
@@ -97,7 +93,7 @@ fn each_further_record_is_compared_with_the_first() {
     let expected = [(1, Verdict::Slower), (2, Verdict::Faster), (3, Verdict::Undecided)];
     assert_eq!(verdicts, expected, "10 % is found, and 3 % may be a run's layout");
     assert!((rows[0].ratio - 1.1).abs() < 1e-9 && rows[0].basis.base_runs == 1);
-    assert!(rows[2].reason.as_ref().unwrap().contains("--runs 5"));
+    assert_says!(rows[2].reason.as_ref().unwrap(), "--runs 5");
 }
 
 #[test]
@@ -138,7 +134,7 @@ fn variants_in_one_record_only_are_noted() {
         record(1e9, vec![variant("a", 1.0), variant("new", 1.0)]),
     ];
     let notes = report(records).experiments[0].notes.join(" ");
-    assert!(notes.contains("only") && notes.contains("new"));
+    assert_says!(notes, "only", "new");
 }
 
 #[test]
@@ -164,7 +160,7 @@ fn nothing_in_common_is_a_usage_error() {
         record(1e9, vec![variant("a", 1.0)]),
         record(1e9, vec![variant("b", 1.0)]),
     ];
-    assert!(compare(records).unwrap_err().message.contains("no variant in common"));
+    assert_says!(compare(records).unwrap_err().message, "no variant in common");
 }
 
 #[test]
@@ -186,7 +182,7 @@ fn a_row_that_is_not_linear_has_no_verdict() {
     });
     let report = report(vec![record(1e9, vec![variant("a", 10.0)]), record(1e9, vec![bent])]);
     assert_eq!(verdicts(&report), [Verdict::None]);
-    assert!(report.experiments[0].rows[0].reason.as_ref().unwrap().contains("T(2U)"));
+    assert_says!(report.experiments[0].rows[0].reason.as_ref().unwrap(), "T(2U)");
 }
 
 #[test]
@@ -211,7 +207,7 @@ fn growth_in_both_records_is_told_beside_each_other() {
     // The twin: a record that has no law of it.
     let mut without = with(2.0);
     without.experiments[0].growth.clear();
-    assert!(!notes([with(1.0), without]).contains("growth"));
+    assert_lacks!(notes([with(1.0), without]), "growth");
 }
 
 #[test]
@@ -267,10 +263,8 @@ fn slower_rows_fail_a_comparison_only_beyond_the_limit() {
     ]);
     assert_eq!(fails("slower:5%", &faster), Ok(()));
     let unknown = rule("slower:5%,e,popf").check_names(&slower).unwrap_err();
-    assert!(
-        unknown.status == crate::error::Status::Usage && unknown.message.contains("\"popf\""),
-        "{unknown}"
-    );
+    assert!(unknown.status == crate::error::Status::Usage, "{unknown}");
+    assert_says!(unknown.message, "\"popf\"");
     assert!(rule("slower:5%,e").check_names(&slower).is_ok());
     // A matrix has ranges and no rows.
     let mut ranges = slower.clone();
@@ -280,10 +274,9 @@ fn slower_rows_fail_a_comparison_only_beyond_the_limit() {
         ..slower.experiments[0].clone()
     });
     let never = |report: &CompareReport, text: &str| rule(text).check_names(report).unwrap_err();
-    assert!(
-        never(&ranges, "slower:5%,in-context")
-            .message
-            .contains("could never fail; it may name e")
+    assert_says!(
+        never(&ranges, "slower:5%,in-context").message,
+        "could never fail; it may name e"
     );
     ranges.experiments.remove(0);
     assert_eq!(never(&ranges, "slower:5%").status, crate::error::Status::Usage);
@@ -296,5 +289,5 @@ fn slower_rows_fail_a_comparison_only_beyond_the_limit() {
     );
     let row = &mut operations.experiments[0].rows[0];
     (row.ratio, row.ratio_ci95) = (0.5, [Some(0.45), Some(0.55)]);
-    assert!(fails("slower:50%", &operations).unwrap_err().contains("0.500"));
+    assert_says!(fails("slower:50%", &operations).unwrap_err(), "0.500");
 }

@@ -79,7 +79,7 @@ mod tests {
         let [witnesses, _, cases] = &tables(&e)[..] else {
             panic!("three tables")
         };
-        assert!(witnesses.caption.contains("emulated (PVM)"));
+        assert_says!(witnesses.caption, "emulated (PVM)");
         assert_eq!(
             (cases.rows[0][1].text.as_str(), cases.rows[0][1].detail.as_str()),
             ("DIFFERS", "result 0 is 1")

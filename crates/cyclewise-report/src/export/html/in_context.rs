@@ -148,22 +148,18 @@ mod tests {
     fn cells_are_in_the_map_and_in_the_table() {
         let e = experiment();
         let plot = heat(&e).unwrap().unwrap();
-        assert!(
-            plot.label.contains("2 cells, operation by surroundings"),
-            "{}",
-            plot.label
-        );
-        assert!(plot.caption.contains("lo: what loads-32 is"));
-        assert!(floor(&e).unwrap().contains("0.16 to 0.16 ticks"));
+        assert_says!(plot.label, "2 cells, operation by surroundings");
+        assert_says!(plot.caption, "lo: what loads-32 is");
+        assert_says!(floor(&e).unwrap(), "0.16 to 0.16 ticks");
         let table = table(&e).unwrap();
         let [name, first, second] = &table.rows[0][..] else {
             panic!("three cells")
         };
         assert_eq!(name.text, "lock-inc64");
         assert_eq!(first.text, "13.60");
-        assert!(first.detail.contains("13.50 to 13.70; busy 15.10"), "{}", first.detail);
+        assert_says!(first.detail, "13.50 to 13.70; busy 15.10");
         assert_eq!(second.text, "0", "below its floor");
-        assert!(second.detail.contains("−0.05 to 0.15"), "{}", second.detail);
+        assert_says!(second.detail, "−0.05 to 0.15");
     }
 
     #[test]

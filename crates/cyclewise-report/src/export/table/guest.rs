@@ -146,15 +146,10 @@ mod tests {
     fn a_guest_of_hardware_has_its_rows_in_the_table_of_costs() {
         let narrow = plain(&experiment("svm", true), false);
         assert!(narrow.starts_with("the guest is hardware (SVM)"), "{narrow}");
-        assert!(
-            !narrow.contains("popf-clear") && narrow.contains("cases that hold: 1;"),
-            "{narrow}"
-        );
+        assert_says!(narrow, "cases that hold: 1;");
+        assert_lacks!(narrow, "popf-clear");
         let wide = plain(&experiment("svm", true), true);
-        assert!(
-            wide.contains("popf-clear") && wide.contains("cli-sti") && wide.contains("privilege 0"),
-            "{wide}"
-        );
+        assert_says!(wide, "popf-clear", "cli-sti", "privilege 0");
         assert_eq!(guest(&Experiment::default(), Look::new(None, false)), None);
     }
 }

@@ -260,10 +260,7 @@ mod tests {
             busy(e.matrix().unwrap())
         };
         let said = with_busy(1.0).unwrap();
-        assert!(
-            said.contains(": o6 in none 22.13 (quiet 15.13), o5 in none 21.13"),
-            "{said}"
-        );
+        assert_says!(said, ": o6 in none 22.13 (quiet 15.13), o5 in none 21.13");
         assert!(said.ends_with("o2 in none 18.13 (quiet 15.13), and 2 more"), "{said}");
         // The twin: the intervals overlap.
         assert_eq!(with_busy(0.001), None);

@@ -104,7 +104,7 @@ mod tests {
         let names: Vec<String> = (1..=80).map(|b| format!("socket-0-{b}")).collect();
         let pairs: Vec<(&str, f64)> = names.iter().map(|n| (n.as_str(), 50.0)).collect();
         let narrow = matrix(&experiment(&pairs), Look::new(None, false)).unwrap();
-        assert!(narrow.contains("matrix of 81 CPUs is too wide"), "{narrow}");
+        assert_says!(narrow, "matrix of 81 CPUs is too wide");
         let wide = matrix(&experiment(&pairs), Look::new(None, true)).unwrap();
         assert!(wide.lines().any(|line| line.len() > 200), "{wide}");
     }

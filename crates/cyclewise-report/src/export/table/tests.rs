@@ -199,8 +199,9 @@ fn metrics_that_say_nothing_are_left_out() {
     variants[0].metrics.insert("switches".to_owned(), metric(0.0));
     variants[5].metrics.insert("switches".to_owned(), metric(7.0));
     let shown = strip(&runs::metrics(&r.experiments[0], Look::new(None, false)));
-    assert!(!shown.contains("faults") && !shown.contains("± 0 "), "{shown}");
-    assert!(!shown.contains("soft-mask") && shown.contains("switches"), "{shown}");
+    assert_lacks!(shown, "faults", "± 0 ");
+    assert_says!(shown, "switches");
+    assert_lacks!(shown, "soft-mask");
     let zero = shown.lines().find(|l| l.contains("lock-inc64")).unwrap();
     assert!(zero.ends_with(" 0"), "{shown}");
     // The twin: nothing but zeros is no table.
@@ -289,14 +290,14 @@ fn a_slope_that_is_no_cost_shows_no_figure_and_a_negative_minimum_is_none() {
             .to_owned()
     };
     assert!(!line("refcount-elided").contains("17.6"), "{wide}");
-    assert!(wide.contains("1.76, 9.69, 9.70 a copy"), "{wide}");
-    assert!(!wide.contains("7.29"), "{wide}");
+    assert_says!(wide, "1.76, 9.69, 9.70 a copy");
+    assert_lacks!(wide, "7.29");
     // The twin: the same rows, linear and with a positive minimum, show both.
     let mut r = every();
     r.experiments[0].variants[1].linearity = None;
     r.experiments[0].variants[3].min = 2.9;
     let wide = strip(&record(&r, Look::new(None, true)));
-    assert!(wide.contains("17.6") && wide.contains("2.9"), "{wide}");
+    assert_says!(wide, "17.6", "2.9");
 }
 
 #[test]
@@ -312,14 +313,15 @@ fn a_row_that_is_not_linear_says_its_range_and_what_it_adds_among_others() {
     };
     let shown_of = |r: &Record| strip(&record(r, Look::new(None, false)));
     let shown = shown_of(&r);
-    assert!(shown.contains("1.40–6.80"), "{shown}");
+    assert_says!(shown, "1.40–6.80");
     let mark = "not linear: 1.40, 6.80, 2.00 a copy at 4, 8, 16 copies; adds 0 to 2.1 among other instructions";
     let unwrapped = |shown: &str| shown.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(unwrapped(&shown).contains(mark), "{shown}");
     // The twin: a row that no operation repeats says nothing of others.
     r.experiments[0].variants[0].name = "c".to_owned();
     let shown = shown_of(&r);
-    assert!(shown.contains("16 copies") && !shown.contains("among other"), "{shown}");
+    assert_says!(shown, "16 copies");
+    assert_lacks!(shown, "among other");
 }
 
 #[test]
@@ -419,7 +421,7 @@ fn compared() -> crate::record::compare::CompareReport {
 #[test]
 fn a_comparison_answers_first_and_names_machines() {
     let narrow = strip(&comparison(&compared(), Look::new(None, false)));
-    assert!(!narrow.contains("before.json"), "{narrow}");
+    assert_lacks!(narrow, "before.json");
     assert!(narrow.lines().all(|l| l.chars().count() <= 100), "{narrow}");
     insta::assert_snapshot!("compared", narrow);
     let wide = strip(&comparison(&compared(), Look::new(None, true)));
@@ -433,7 +435,7 @@ fn a_node_of_a_fleet_is_named_above_the_tables_and_described_below() {
     record.machine.tsc_hz = 1e9;
     let look = Look::new(Some(100), false);
     let plain = strip(&super::record(&record, look));
-    assert!(!plain.contains("node") && !plain.contains("control group"), "{plain}");
+    assert_lacks!(plain, "node", "control group");
     record.machine.identity = Identity {
         node: Some("n17".to_owned()),
         microcode: Some("0xa0011d1".to_owned()),
@@ -443,8 +445,5 @@ fn a_node_of_a_fleet_is_named_above_the_tables_and_described_below() {
     };
     let text = strip(&super::record(&record, look));
     assert!(text.lines().next().unwrap().ends_with(", node n17"), "{text}");
-    assert!(
-        text.contains("\nm6a.large; microcode 0xa0011d1; control group: no limit\n"),
-        "{text}"
-    );
+    assert_says!(text, "\nm6a.large; microcode 0xa0011d1; control group: no limit\n");
 }

@@ -11,7 +11,8 @@ fn page(report: &FleetReport) -> String {
 #[test]
 fn it_has_every_part_of_the_report() {
     let page = page(&outputs::report(60));
-    for part in [
+    assert_says!(
+        page,
         "60 machines in 3 groups",
         "steal 11 %",
         "other rows within 1 %",
@@ -21,18 +22,17 @@ fn it_has_every_part_of_the_report() {
         "Linux 4.14 has none",
         "node-00009: percpu sums-are-exact: 3 of 9 000 000",
         "ends too early",
-        "in-context has a matrix",
-    ] {
-        assert!(page.contains(part), "{part}");
-    }
+        "in-context has a matrix"
+    );
     // A row that is no headline is in the CSV only; the outlier's evidence may name it.
-    assert!(!page.contains("<h2>lock-add32</h2>"));
+    assert_lacks!(page, "<h2>lock-add32</h2>");
     // The twin: without an outlier, nothing says that there is one.
     let mut well = outputs::report(60);
     well.outliers.clear();
     well.unlike.clear();
     let well = self::page(&well);
-    assert!(well.contains("No outlier in 236 tests") && !well.contains("steal 11 %"));
+    assert_says!(well, "No outlier in 236 tests");
+    assert_lacks!(well, "steal 11 %");
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn it_loads_nothing_and_text_from_records_is_escaped() {
     report.rows[0].variant.clone_from(&evil);
     report.problems[0].why.clone_from(&evil);
     let page = page(&report);
-    assert!(!page.contains("<script"));
+    assert_lacks!(page, "<script");
     assert!(
         page.contains("&#60;script") || page.contains("&lt;script"),
         "what was there is still said"
@@ -96,13 +96,12 @@ fn the_page_of_a_large_fleet_with_everything_in_it_is_bounded() {
     let large = render_fleet(&report).unwrap();
     assert!(large.len() < MOST_BYTES, "{}", large.len());
     let large = visible::joined(&large);
-    for said in [
+    assert_says!(
+        large,
         "The first 300 are listed",
         "The first 200 are listed",
-        "284 smaller groups are not drawn",
-    ] {
-        assert!(large.contains(said), "{said}");
-    }
+        "284 smaller groups are not drawn"
+    );
 }
 
 #[test]
@@ -122,7 +121,7 @@ fn one_machine_and_none_have_a_page() {
     }
     for report in [one, FleetReport::default()] {
         let page = page(&report);
-        assert!(!page.contains("NaN"), "{page}");
+        assert_lacks!(page, "NaN");
     }
 }
 

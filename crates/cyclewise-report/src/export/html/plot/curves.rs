@@ -310,7 +310,7 @@ mod tests {
             // The line, the legend, and the two strokes of the cross.
             assert_eq!(marks("stroke=\"#0B0001\""), 4);
         }
-        assert!(plot.caption.contains("(1)"), "{}", plot.caption);
+        assert_says!(plot.caption, "(1)");
     }
 
     #[test]

@@ -259,11 +259,7 @@ mod tests {
             assert_eq!(svg.body.matches("\"#090009\"").count(), 2);
             assert_eq!(svg.body.matches("#0A000").count(), 2);
         }
-        assert!(
-            plot.label.contains("2 cells") && plot.label.contains("200"),
-            "{}",
-            plot.label
-        );
+        assert_says!(plot.label, "2 cells", "200");
     }
 
     #[test]
@@ -275,7 +271,7 @@ mod tests {
         let plot = heat(cells, side).draw().unwrap().unwrap();
         let body = &plot.svgs[0].body;
         assert_eq!(body.matches("<rect").count(), 2 * side + HEATS);
-        assert!(!body.contains("#0A00"));
+        assert_lacks!(body, "#0A00");
     }
 
     #[test]
@@ -291,6 +287,6 @@ mod tests {
         assert!(heat(vec![None; 4], 2).draw().unwrap().is_none());
         assert!(heat(vec![Some(f64::NAN)], 1).draw().unwrap().is_none());
         let plot = heat(vec![Some(7.0)], 1).draw().unwrap().unwrap();
-        assert!(plot.svgs[0].body.contains("#090001"));
+        assert_says!(plot.svgs[0].body, "#090001");
     }
 }
