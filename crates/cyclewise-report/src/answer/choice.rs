@@ -13,78 +13,38 @@ struct Need {
     variants: &'static [(&'static str, &'static str)],
 }
 
+/// Writes the needs of each experiment, each with its variants as `"variant" as "what a program calls it"`.
+macro_rules! needs {
+    ($($experiment:literal {$($what:literal: $($variant:literal as $name:literal),+;)+})+) => {
+        [$(($experiment, &[$(Need { what: $what, variants: &[$(($variant, $name)),+] }),+])),+]
+    };
+}
+
 /// By experiment.
-const NEEDS: [(&str, &[Need]); 3] = [
-    (
-        "clock",
-        &[
-            Need {
-                what: "For intervals inside one thread",
-                variants: &[("task-now", "clock::Instant::<PerTask>::read"), ("quanta", "quanta")],
-            },
-            Need {
-                what: "For stamps that threads compare",
-                variants: &[
-                    ("now", "clock::Instant::now"),
-                    ("std-instant", "std's Instant"),
-                    ("vdso-monotonic", "clock_gettime"),
-                ],
-            },
-            Need {
-                what: "For a time that may be old",
-                variants: &[("recent", "clock::Instant::recent"), ("coarsetime", "coarsetime")],
-            },
-        ],
-    ),
-    (
-        "spinlock",
-        &[
-            Need {
-                what: "For a lock that is mostly free",
-                variants: &[
-                    ("cyclewise", "lock::SpinLock"),
-                    ("parking-lot", "parking_lot"),
-                    ("std-mutex", "std's Mutex"),
-                    ("spin", "spin"),
-                    ("spin-ticket", "spin's ticket lock"),
-                ],
-            },
-            Need {
-                what: "For short sections and a thread on each CPU",
-                variants: &[
-                    ("cyclewise-cpus", "lock::SpinLock"),
-                    ("parking-lot-cpus", "parking_lot"),
-                    ("std-mutex-cpus", "std's Mutex"),
-                    ("spin-cpus", "spin"),
-                    ("spin-ticket-cpus", "spin's ticket lock"),
-                ],
-            },
-            Need {
-                what: "For short sections and eight threads a CPU",
-                variants: &[
-                    ("cyclewise-8x", "lock::SpinLock"),
-                    ("parking-lot-8x", "parking_lot"),
-                    ("std-mutex-8x", "std's Mutex"),
-                    ("spin-8x", "spin"),
-                    ("spin-ticket-8x", "spin's ticket lock"),
-                ],
-            },
-        ],
-    ),
-    (
-        "arc",
-        &[
-            Need {
-                what: "For references that threads share",
-                variants: &[("arc-locked", "refs::Arc"), ("std-arc", "std's Arc")],
-            },
-            Need {
-                what: "For references while the process has one thread",
-                variants: &[("arc-elided", "refs::Arc after enable_single!"), ("rc", "std's Rc")],
-            },
-        ],
-    ),
-];
+const NEEDS: [(&str, &[Need]); 3] = needs! {
+    "clock" {
+        "For intervals inside one thread": "task-now" as "clock::Instant::<PerTask>::read", "quanta" as "quanta";
+        "For stamps that threads compare":
+            "now" as "clock::Instant::now", "std-instant" as "std's Instant", "vdso-monotonic" as "clock_gettime";
+        "For a time that may be old": "recent" as "clock::Instant::recent", "coarsetime" as "coarsetime";
+    }
+    "spinlock" {
+        "For a lock that is mostly free":
+            "cyclewise" as "lock::SpinLock", "parking-lot" as "parking_lot", "std-mutex" as "std's Mutex",
+            "spin" as "spin", "spin-ticket" as "spin's ticket lock";
+        "For short sections and a thread on each CPU":
+            "cyclewise-cpus" as "lock::SpinLock", "parking-lot-cpus" as "parking_lot",
+            "std-mutex-cpus" as "std's Mutex", "spin-cpus" as "spin", "spin-ticket-cpus" as "spin's ticket lock";
+        "For short sections and eight threads a CPU":
+            "cyclewise-8x" as "lock::SpinLock", "parking-lot-8x" as "parking_lot", "std-mutex-8x" as "std's Mutex",
+            "spin-8x" as "spin", "spin-ticket-8x" as "spin's ticket lock";
+    }
+    "arc" {
+        "For references that threads share": "arc-locked" as "refs::Arc", "std-arc" as "std's Arc";
+        "For references while the process has one thread":
+            "arc-elided" as "refs::Arc after enable_single!", "rc" as "std's Rc";
+    }
+};
 
 /// A shorter wait is told from this factor on.
 const MUCH: f64 = 2.0;
@@ -295,11 +255,8 @@ mod tests {
         // The twin: what is not decided chooses nobody else, and is called that.
         let open = [("parking-lot-8x", Verdict::Faster), ("spin-8x", Verdict::Undecided)];
         let said = said("spinlock", variants(), &open).remove(0);
-        assert!(said.contains("a CPU: lock::SpinLock, 10.0"), "{said}");
-        assert!(
-            said.contains("it takes 0.435× the time of parking_lot; no verdict against spin"),
-            "{said}"
-        );
+        assert_says!(said, "a CPU: lock::SpinLock, 10.0");
+        assert_says!(said, "it takes 0.435× the time of parking_lot; no verdict against spin");
     }
 
     #[test]

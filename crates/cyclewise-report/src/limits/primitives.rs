@@ -36,319 +36,101 @@ const fn row(experiment: &'static str, variant: &'static str) -> Row {
     Row { experiment, variant }
 }
 
+/// Writes each primitive as its name, what sets the limit, and its rows by experiment; `limit * 2` is two operations of a row.
+macro_rules! primitives {
+    ($($name:literal, $set_by:literal:
+        limit $(* $times:literal)? {$($le:literal: $($limit:literal),+);*} $(locked {$ke:literal: $locked:literal})?
+        ours {$($oe:literal: $($ours:literal),+);+} peers {$($pe:literal: $($peer:literal),+);*})*) => {
+        &[$(Primitive {
+            name: $name,
+            set_by: $set_by,
+            limit: &[$($(row($le, $limit),)+)*],
+            times: 1 $(* $times)?,
+            locked: [$(Some(row($ke, $locked)),)? None][0],
+            ours: &[$($(row($oe, $ours),)+)+],
+            peers: &[$($(row($pe, $peer),)+)*],
+        }),*]
+    };
+}
+
 /// Every primitive that has a row.
-pub static PRIMITIVES: &[Primitive] = &[
-    Primitive {
-        name: "Arc: clone and drop",
-        set_by: "two locked instructions on one word",
-        limit: &[row("refcount", "atomic64")],
-        times: 1,
-        locked: None,
-        ours: &[row("arc", "arc-locked")],
-        peers: &[row("arc", "std-arc"), row("arc", "triomphe-arc")],
-    },
-    Primitive {
-        name: "Arc without LOCK",
-        set_by: "two plain changes of one word",
-        limit: &[row("arc", "rc")],
-        times: 1,
-        locked: Some(row("arc", "arc-locked")),
-        ours: &[row("arc", "arc-elided")],
-        peers: &[row("arc", "std-arc"), row("arc", "triomphe-arc")],
-    },
-    Primitive {
-        name: "Refcount: inc, dec_and_test",
-        set_by: "two locked instructions on one word",
-        limit: &[row("refcount", "atomic")],
-        times: 1,
-        locked: None,
-        ours: &[row("refcount", "refcount")],
-        peers: &[row("refcount", "cas-full")],
-    },
-    Primitive {
-        name: "Refcount without LOCK",
-        set_by: "two plain changes of one word",
-        limit: &[row("refcount", "plain")],
-        times: 1,
-        locked: Some(row("refcount", "refcount")),
-        ours: &[row("refcount", "refcount-elided")],
-        peers: &[row("refcount", "cas-full")],
-    },
-    Primitive {
-        name: "rcuref: get and put",
-        set_by: "two locked instructions on one word",
-        limit: &[row("refcount", "atomic")],
-        times: 1,
-        locked: None,
-        ours: &[row("refcount", "rcuref")],
-        peers: &[row("refcount", "inc-not-zero")],
-    },
-    Primitive {
-        name: "LockRef: get and put",
-        set_by: "two compare-and-exchanges of one word",
-        limit: &[row("lockref", "cas-pair")],
-        times: 1,
-        locked: None,
-        ours: &[row("lockref", "lockref")],
-        peers: &[row("lockref", "mutex-count")],
-    },
-    Primitive {
-        name: "SpinLock: lock, unlock, free",
-        set_by: "a locked instruction and a store",
-        limit: &[
-            row("width", "cmpxchg8-mov8"),
-            row("width", "cmpxchg16-mov16"),
-            row("width", "cmpxchg32-mov32"),
-            row("width", "cmpxchg64-mov64"),
-            row("width", "xchg8-mov8"),
-            row("width", "xchg16-mov16"),
-            row("width", "xchg32-mov32"),
-            row("width", "xchg64-mov64"),
-            row("width", "bts16-mov16"),
-            row("width", "bts32-mov32"),
-            row("width", "bts64-mov64"),
-            row("width", "or8-mov8"),
-            row("width", "or32-mov32"),
-            row("width", "xadd8-add8-second-word"),
-            row("width", "xadd16-add16-second-word"),
-            row("width", "xadd32-add32-second-word"),
-            row("width", "xadd64-add64-second-word"),
-            row("width", "xadd64-mov64-second-word"),
-            row("width", "cas8-stlr8"),
-            row("width", "cas16-stlr16"),
-            row("width", "cas32-stlr32"),
-            row("width", "cas64-stlr64"),
-            row("width", "swp8-stlr8"),
-            row("width", "swp16-stlr16"),
-            row("width", "swp32-stlr32"),
-            row("width", "swp64-stlr64"),
-            row("width", "ldset8-stlr8"),
-            row("width", "ldset16-stlr16"),
-            row("width", "ldset32-stlr32"),
-            row("width", "ldset64-stlr64"),
-            row("width", "ldadd16-stlr16-second-word"),
-            row("width", "ldadd32-stlr32-second-word"),
-            row("width", "ldadd64-stlr64-second-word"),
-            row("width", "exclusive8-stlr8"),
-            row("width", "exclusive16-stlr16"),
-            row("width", "exclusive32-stlr32"),
-            row("width", "exclusive64-stlr64"),
-        ],
-        times: 1,
-        locked: None,
-        ours: &[row("width", "cyclewise"), row("spinlock", "cyclewise")],
-        peers: &[
-            row("width", "spin"),
-            row("width", "spin-ticket"),
-            row("width", "parking-lot"),
-            row("width", "std-mutex"),
-            row("width", "mcs"),
-            row("spinlock", "spin"),
-            row("spinlock", "spin-ticket"),
-            row("spinlock", "parking-lot"),
-            row("spinlock", "std-mutex"),
-            row("spinlock", "mcs"),
-        ],
-    },
-    Primitive {
-        name: "SpinLock: a thread a CPU",
-        set_by: "the transfer of a cache line between CPUs, which no row measures alone",
-        limit: &[],
-        times: 1,
-        locked: None,
-        ours: &[row("spinlock", "cyclewise-cpus")],
-        peers: &[
-            row("spinlock", "spin-cpus"),
-            row("spinlock", "spin-ticket-cpus"),
-            row("spinlock", "parking-lot-cpus"),
-            row("spinlock", "std-mutex-cpus"),
-            row("spinlock", "mcs-cpus"),
-        ],
-    },
-    Primitive {
-        name: "PerCpu: add, 64 words",
-        set_by: "a plain addition; a restartable sequence stores its descriptor too",
-        limit: &[row("percpu", "plain-64")],
-        times: 1,
-        locked: None,
-        ours: &[row("percpu", "rseq-add-64")],
-        peers: &[row("percpu", "lock-inc-64"), row("percpu", "getcpu-atomic-64")],
-    },
-    Primitive {
-        name: "PerCpu: add by GS, 64 words",
-        set_by: "a plain addition through a segment",
-        limit: &[row("percpu", "tls-64")],
-        times: 1,
-        locked: None,
-        ours: &[row("percpu", "gs-add-64")],
-        peers: &[row("percpu", "lock-inc-64"), row("percpu", "getcpu-atomic-64")],
-    },
-    Primitive {
-        name: "Counter: add",
-        set_by: "one addition to the CPU's word",
-        limit: &[row("percpu-lists", "rseq-add")],
-        times: 1,
-        locked: None,
-        ours: &[row("percpu-lists", "counter-add")],
-        peers: &[row("percpu-lists", "lock-add")],
-    },
-    Primitive {
-        name: "Counter: add, batch of 4096",
-        set_by: "one addition to the CPU's word",
-        limit: &[row("percpu-lists", "rseq-add")],
-        times: 1,
-        locked: None,
-        ours: &[row("percpu-lists", "counter-add-4096")],
-        peers: &[row("percpu-lists", "lock-add")],
-    },
-    Primitive {
-        name: "Ref: get and put",
-        set_by: "two restartable sequences",
-        limit: &[row("percpu-lists", "rseq-add")],
-        times: 2,
-        locked: None,
-        ours: &[row("percpu-lists", "ref")],
-        peers: &[row("percpu-lists", "lock-pair")],
-    },
-    Primitive {
-        name: "FreeList: pop and push",
-        set_by: "two restartable sequences",
-        limit: &[row("percpu-lists", "rseq-add")],
-        times: 2,
-        locked: None,
-        ours: &[row("percpu-lists", "free-list")],
-        peers: &[row("percpu-lists", "seg-queue"), row("percpu-lists", "array-queue")],
-    },
-    Primitive {
-        name: "Stack: pop and push",
-        set_by: "two restartable sequences",
-        limit: &[row("percpu-lists", "rseq-add")],
-        times: 2,
-        locked: None,
-        ours: &[row("percpu-lists", "stack")],
-        peers: &[row("percpu-lists", "seg-queue"), row("percpu-lists", "array-queue")],
-    },
-    Primitive {
-        name: "Ring: pop and push",
-        set_by: "two restartable sequences",
-        limit: &[row("percpu-lists", "rseq-add")],
-        times: 2,
-        locked: None,
-        ours: &[row("percpu-lists", "ring")],
-        peers: &[row("percpu-lists", "seg-queue"), row("percpu-lists", "array-queue")],
-    },
-    Primitive {
-        name: "percpu::Arc: clone and drop",
-        set_by: "two restartable sequences",
-        limit: &[row("percpu-shared", "rseq-add")],
-        times: 2,
-        locked: None,
-        ours: &[row("percpu-shared", "percpu-arc")],
-        peers: &[row("percpu-shared", "std-arc")],
-    },
-    Primitive {
-        name: "percpu::Arc: two threads on two CPUs",
-        set_by: "two restartable sequences",
-        limit: &[row("percpu-shared", "rseq-add")],
-        times: 2,
-        locked: None,
-        ours: &[row("percpu-shared", "percpu-arc-two")],
-        peers: &[row("percpu-shared", "std-arc-two")],
-    },
-    Primitive {
-        name: "Histogram: record",
-        set_by: "one addition to the CPU's word",
-        limit: &[row("percpu-shared", "rseq-add")],
-        times: 1,
-        locked: None,
-        ours: &[row("percpu-shared", "histogram")],
-        peers: &[
-            row("percpu-shared", "hdrhistogram"),
-            row("percpu-shared", "hdrhistogram-shared"),
-            row("percpu-shared", "metrics-util"),
-        ],
-    },
-    Primitive {
-        name: "clock: Instant::now",
-        set_by: "a fence and the counter",
-        limit: &[
-            row("clock", "lfence-rdtsc"),
-            row("clock", "rdtscp"),
-            row("clock", "isb-cntvct"),
-        ],
-        times: 1,
-        locked: None,
-        ours: &[row("clock", "now")],
-        peers: &[row("clock", "std-instant"), row("clock", "vdso-monotonic")],
-    },
-    Primitive {
-        name: "clock: Instant, per task",
-        set_by: "the counter, ordered with nothing",
-        limit: &[row("clock", "rdtsc"), row("clock", "cntvct")],
-        times: 1,
-        locked: None,
-        ours: &[row("clock", "task-now")],
-        peers: &[row("clock", "quanta"), row("clock", "fastant")],
-    },
-    Primitive {
-        name: "mask: hold and release",
-        set_by: "two stores to one word",
-        limit: &[row("popf", "two-stores")],
-        times: 1,
-        locked: None,
-        ours: &[row("popf", "soft-mask")],
-        peers: &[row("popf", "save-popf"), row("popf", "sigmask")],
-    },
-    Primitive {
-        name: "rcu: read, load, end",
-        set_by: "two plain stores to a word of the thread's",
-        limit: &[row("read-sides", "two-stores")],
-        times: 1,
-        locked: None,
-        ours: &[row("read-sides", "rcu")],
-        peers: &[
-            row("read-sides", "crossbeam-epoch"),
-            row("read-sides", "arc-swap"),
-            row("read-sides", "std-rwlock"),
-        ],
-    },
-    Primitive {
-        name: "SeqLock: read of 32 bytes",
-        set_by: "four loads",
-        limit: &[row("read-sides", "atomics-32")],
-        times: 1,
-        locked: None,
-        ours: &[row("read-sides", "seqlock-32")],
-        peers: &[row("read-sides", "seqlock-crate-32")],
-    },
-    Primitive {
-        name: "rcu: synchronize, no reader",
-        set_by: "one membarrier(2)",
-        limit: &[row("read-sides", "membarrier")],
-        times: 1,
-        locked: None,
-        ours: &[row("read-sides", "synchronize")],
-        peers: &[],
-    },
-    Primitive {
-        name: "static_key!: disabled",
-        set_by: "no test: a NOP between other work",
-        limit: &[row("static-key", "no-test")],
-        times: 1,
-        locked: None,
-        ours: &[row("static-key", "key-disabled")],
-        peers: &[row("static-key", "relaxed-bool")],
-    },
-    Primitive {
-        name: "static_key!: flip, 100 tests",
-        set_by: "the protection of each page changed twice, and two membarriers, which no row measures alone",
-        limit: &[],
-        times: 1,
-        locked: None,
-        ours: &[row("patch", "key-flip")],
-        peers: &[],
-    },
-];
+pub static PRIMITIVES: &[Primitive] = primitives! {
+    "Arc: clone and drop", "two locked instructions on one word":
+        limit {"refcount": "atomic64"} ours {"arc": "arc-locked"} peers {"arc": "std-arc", "triomphe-arc"}
+    "Arc without LOCK", "two plain changes of one word":
+        limit {"arc": "rc"} locked {"arc": "arc-locked"} ours {"arc": "arc-elided"}
+        peers {"arc": "std-arc", "triomphe-arc"}
+    "Refcount: inc, dec_and_test", "two locked instructions on one word":
+        limit {"refcount": "atomic"} ours {"refcount": "refcount"} peers {"refcount": "cas-full"}
+    "Refcount without LOCK", "two plain changes of one word":
+        limit {"refcount": "plain"} locked {"refcount": "refcount"} ours {"refcount": "refcount-elided"}
+        peers {"refcount": "cas-full"}
+    "rcuref: get and put", "two locked instructions on one word":
+        limit {"refcount": "atomic"} ours {"refcount": "rcuref"} peers {"refcount": "inc-not-zero"}
+    "LockRef: get and put", "two compare-and-exchanges of one word":
+        limit {"lockref": "cas-pair"} ours {"lockref": "lockref"} peers {"lockref": "mutex-count"}
+    "SpinLock: lock, unlock, free", "a locked instruction and a store":
+        limit {"width": "cmpxchg8-mov8", "cmpxchg16-mov16", "cmpxchg32-mov32", "cmpxchg64-mov64", "xchg8-mov8",
+            "xchg16-mov16", "xchg32-mov32", "xchg64-mov64", "bts16-mov16", "bts32-mov32", "bts64-mov64", "or8-mov8",
+            "or32-mov32", "xadd8-add8-second-word", "xadd16-add16-second-word", "xadd32-add32-second-word",
+            "xadd64-add64-second-word", "xadd64-mov64-second-word", "cas8-stlr8", "cas16-stlr16", "cas32-stlr32",
+            "cas64-stlr64", "swp8-stlr8", "swp16-stlr16", "swp32-stlr32", "swp64-stlr64", "ldset8-stlr8",
+            "ldset16-stlr16", "ldset32-stlr32", "ldset64-stlr64", "ldadd16-stlr16-second-word",
+            "ldadd32-stlr32-second-word", "ldadd64-stlr64-second-word", "exclusive8-stlr8", "exclusive16-stlr16",
+            "exclusive32-stlr32", "exclusive64-stlr64"}
+        ours {"width": "cyclewise"; "spinlock": "cyclewise"}
+        peers {"width": "spin", "spin-ticket", "parking-lot", "std-mutex", "mcs"; "spinlock": "spin", "spin-ticket",
+            "parking-lot", "std-mutex", "mcs"}
+    "SpinLock: a thread a CPU", "the transfer of a cache line between CPUs, which no row measures alone":
+        limit {} ours {"spinlock": "cyclewise-cpus"}
+        peers {"spinlock": "spin-cpus", "spin-ticket-cpus", "parking-lot-cpus", "std-mutex-cpus", "mcs-cpus"}
+    "PerCpu: add, 64 words", "a plain addition; a restartable sequence stores its descriptor too":
+        limit {"percpu": "plain-64"} ours {"percpu": "rseq-add-64"} peers {"percpu": "lock-inc-64", "getcpu-atomic-64"}
+    "PerCpu: add by GS, 64 words", "a plain addition through a segment":
+        limit {"percpu": "tls-64"} ours {"percpu": "gs-add-64"} peers {"percpu": "lock-inc-64", "getcpu-atomic-64"}
+    "Counter: add", "one addition to the CPU's word":
+        limit {"percpu-lists": "rseq-add"} ours {"percpu-lists": "counter-add"} peers {"percpu-lists": "lock-add"}
+    "Counter: add, batch of 4096", "one addition to the CPU's word":
+        limit {"percpu-lists": "rseq-add"} ours {"percpu-lists": "counter-add-4096"} peers {"percpu-lists": "lock-add"}
+    "Ref: get and put", "two restartable sequences":
+        limit * 2 {"percpu-lists": "rseq-add"} ours {"percpu-lists": "ref"} peers {"percpu-lists": "lock-pair"}
+    "FreeList: pop and push", "two restartable sequences":
+        limit * 2 {"percpu-lists": "rseq-add"} ours {"percpu-lists": "free-list"}
+        peers {"percpu-lists": "seg-queue", "array-queue"}
+    "Stack: pop and push", "two restartable sequences":
+        limit * 2 {"percpu-lists": "rseq-add"} ours {"percpu-lists": "stack"}
+        peers {"percpu-lists": "seg-queue", "array-queue"}
+    "Ring: pop and push", "two restartable sequences":
+        limit * 2 {"percpu-lists": "rseq-add"} ours {"percpu-lists": "ring"}
+        peers {"percpu-lists": "seg-queue", "array-queue"}
+    "percpu::Arc: clone and drop", "two restartable sequences":
+        limit * 2 {"percpu-shared": "rseq-add"} ours {"percpu-shared": "percpu-arc"} peers {"percpu-shared": "std-arc"}
+    "percpu::Arc: two threads on two CPUs", "two restartable sequences":
+        limit * 2 {"percpu-shared": "rseq-add"} ours {"percpu-shared": "percpu-arc-two"}
+        peers {"percpu-shared": "std-arc-two"}
+    "Histogram: record", "one addition to the CPU's word":
+        limit {"percpu-shared": "rseq-add"} ours {"percpu-shared": "histogram"}
+        peers {"percpu-shared": "hdrhistogram", "hdrhistogram-shared", "metrics-util"}
+    "clock: Instant::now", "a fence and the counter":
+        limit {"clock": "lfence-rdtsc", "rdtscp", "isb-cntvct"} ours {"clock": "now"}
+        peers {"clock": "std-instant", "vdso-monotonic"}
+    "clock: Instant, per task", "the counter, ordered with nothing":
+        limit {"clock": "rdtsc", "cntvct"} ours {"clock": "task-now"} peers {"clock": "quanta", "fastant"}
+    "mask: hold and release", "two stores to one word":
+        limit {"popf": "two-stores"} ours {"popf": "soft-mask"} peers {"popf": "save-popf", "sigmask"}
+    "rcu: read, load, end", "two plain stores to a word of the thread's":
+        limit {"read-sides": "two-stores"} ours {"read-sides": "rcu"}
+        peers {"read-sides": "crossbeam-epoch", "arc-swap", "std-rwlock"}
+    "SeqLock: read of 32 bytes", "four loads":
+        limit {"read-sides": "atomics-32"} ours {"read-sides": "seqlock-32"} peers {"read-sides": "seqlock-crate-32"}
+    "rcu: synchronize, no reader", "one membarrier(2)":
+        limit {"read-sides": "membarrier"} ours {"read-sides": "synchronize"} peers {}
+    "static_key!: disabled", "no test: a NOP between other work":
+        limit {"static-key": "no-test"} ours {"static-key": "key-disabled"} peers {"static-key": "relaxed-bool"}
+    "static_key!: flip, 100 tests",
+    "the protection of each page changed twice, and two membarriers, which no row measures alone":
+        limit {} ours {"patch": "key-flip"} peers {}
+};
 
 #[cfg(test)]
 mod tests {
