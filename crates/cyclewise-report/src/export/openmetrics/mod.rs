@@ -11,7 +11,7 @@
 
 use super::fleet::kind;
 use crate::record::Unit;
-use crate::record::fleet_report::{Component, FleetReport, MachineValue, RowSpread};
+use crate::record::fleet_report::{Component, FleetReport, MachineValue, Outlier, RowSpread};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
@@ -83,64 +83,61 @@ impl Exposition<'_> {
         writeln!(self.out, "{end} {value:e}")
     }
 
+    /// A family with its samples.
+    fn gauges<'l>(
+        &mut self,
+        name: &str,
+        unit: &str,
+        help: &str,
+        samples: impl IntoIterator<Item = (Labels<'l>, f64)>,
+    ) -> io::Result<()> {
+        self.family(name, unit, help)?;
+        let mut samples = samples.into_iter();
+        samples.try_for_each(|(labels, value)| self.sample(name, &labels, value))
+    }
+
     fn counts(&mut self, report: &FleetReport) -> io::Result<()> {
-        let counts = [
-            ("cyclewise_fleet_records", "Records that were read.", report.records),
+        let search = &report.search;
+        for (what, help, n) in [
+            ("records", "Records that were read.", report.records),
+            ("machines", "Machines of the fleet.", report.machines.len()),
+            ("groups", "Groups of machines that are alike.", report.groups.len()),
             (
-                "cyclewise_fleet_machines",
-                "Machines of the fleet.",
-                report.machines.len(),
-            ),
-            (
-                "cyclewise_fleet_groups",
-                "Groups of machines that are alike.",
-                report.groups.len(),
-            ),
-            (
-                "cyclewise_fleet_outliers",
+                "outliers",
                 "Rows of machines that are not like their group.",
                 report.outliers.len(),
             ),
             (
-                "cyclewise_fleet_tests",
+                "tests",
                 "Machines times rows in which outliers were looked for.",
-                report.search.tests,
+                search.tests,
             ),
             (
-                "cyclewise_fleet_untested_machines",
+                "untested_machines",
                 "Machines in groups too small to test.",
-                report.search.untested_machines,
+                search.untested_machines,
             ),
-        ];
-        for (name, help, n) in counts {
-            self.family(name, "", help)?;
-            self.sample(name, &[], n as f64)?;
+        ] {
+            self.gauges(&format!("cyclewise_fleet_{what}"), "", help, [(Vec::new(), n as f64)])?;
         }
-        let name = "cyclewise_fleet_false_discovery_ratio";
-        self.family(name, "ratio", "The rate of false outliers that is held over all tests.")?;
-        self.sample(name, &[], report.search.rate)?;
-        let name = "cyclewise_fleet_problems";
-        self.family(
-            name,
-            "",
-            "Files that were left out and parts that are missing, by kind.",
-        )?;
+        let help = "The rate of false outliers that is held over all tests.";
+        let rate = [(Vec::new(), search.rate)];
+        self.gauges("cyclewise_fleet_false_discovery_ratio", "ratio", help, rate)?;
         let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
         for problem in &report.problems {
             *kinds.entry(kind(problem.kind)).or_default() += 1;
         }
-        for (kind, n) in kinds {
-            self.sample(name, &[("kind", kind)], n as f64)?;
-        }
-        Ok(())
+        let help = "Files that were left out and parts that are missing, by kind.";
+        let kinds = kinds.into_iter().map(|(kind, n)| (vec![("kind", kind)], n as f64));
+        self.gauges("cyclewise_fleet_problems", "", help, kinds)
     }
 
     fn groups(&mut self, report: &FleetReport) -> io::Result<()> {
-        let name = "cyclewise_group_machines";
-        self.family(name, "", "Machines of each group.")?;
-        for group in &report.groups {
-            self.sample(name, &[("group", &group.name)], group.machines as f64)?;
-        }
+        let machines = report
+            .groups
+            .iter()
+            .map(|g| (vec![("group", &*g.name)], g.machines as f64));
+        self.gauges("cyclewise_group_machines", "", "Machines of each group.", machines)?;
         let name = "cyclewise_group_facts";
         self.family(
             name,
@@ -148,11 +145,8 @@ impl Exposition<'_> {
             "What the machines of each group have in common, as labels; always 1.",
         )?;
         for group in &report.groups {
-            let facts: Vec<(String, &str)> = group
-                .facts
-                .iter()
-                .map(|(fact, value)| (label_name(fact), &**value))
-                .collect();
+            let facts = group.facts.iter().map(|(fact, value)| (label_name(fact), &**value));
+            let facts: Vec<(String, &str)> = facts.collect();
             let mut labels: Labels<'_> = vec![("group", &group.name)];
             for (fact, value) in &facts {
                 // A label may be there once.
@@ -166,19 +160,20 @@ impl Exposition<'_> {
     }
 
     fn promises(&mut self, report: &FleetReport) -> io::Result<()> {
-        let name = "cyclewise_promise_broken";
-        self.family(name, "", "1 for each promise that broke on a node.")?;
-        for verified in &report.verified {
-            for seen in &verified.broken {
-                let labels = [
-                    ("node", &*seen.node),
-                    ("verified", &*verified.what),
-                    ("promise", &*seen.name),
-                ];
-                self.sample(name, &labels, 1.0)?;
-            }
-        }
-        Ok(())
+        let broken = report
+            .verified
+            .iter()
+            .flat_map(|v| v.broken.iter().map(move |seen| (v, seen)));
+        let samples = broken.map(|(v, seen)| {
+            let labels = vec![("node", &*seen.node), ("verified", &*v.what), ("promise", &*seen.name)];
+            (labels, 1.0)
+        });
+        self.gauges(
+            "cyclewise_promise_broken",
+            "",
+            "1 for each promise that broke on a node.",
+            samples,
+        )
     }
 
     fn machines(&mut self, report: &FleetReport, names: &[String]) -> io::Result<()> {
@@ -188,40 +183,33 @@ impl Exposition<'_> {
                 *n += 1;
             }
         }
-        let group = |i: usize| report.groups.get(report.machines[i].group).map_or("", |g| &*g.name);
-        let name = "cyclewise_machine_outlier_rows";
-        self.family(name, "", "Rows in which the machine is not like its group.")?;
-        for (i, node) in names.iter().enumerate() {
-            self.sample(name, &[("node", node), ("group", group(i))], outliers[i] as f64)?;
-        }
-        let name = "cyclewise_machine_unlike";
-        let help = "1 where the machine is not like its group, in a row or in all of them together.";
-        self.family(name, "", help)?;
-        for (i, node) in names.iter().enumerate() {
-            let is_unlike = report.unlike.iter().any(|unlike| unlike.machine == i);
-            let value = f64::from(u8::from(is_unlike));
-            self.sample(name, &[("node", node), ("group", group(i))], value)?;
-        }
-        let name = "cyclewise_machine_runs";
-        self.family(name, "", "Runs in all records of the machine.")?;
-        for (i, node) in names.iter().enumerate() {
-            self.sample(
-                name,
-                &[("node", node), ("group", group(i))],
-                report.machines[i].runs as f64,
-            )?;
-        }
-        let name = "cyclewise_machine_steal_ratio";
-        self.family(
-            name,
-            "ratio",
-            "The share of CPU time that the hypervisor took from the machine.",
+        let each = |value: &dyn Fn(usize) -> f64| -> Vec<_> {
+            let group = |i: usize| group_name(report, report.machines[i].group);
+            let names = names.iter().map(String::as_str).enumerate();
+            names
+                .map(|(i, node)| (vec![("node", node), ("group", group(i))], value(i)))
+                .collect()
+        };
+        let help = "Rows in which the machine is not like its group.";
+        self.gauges(
+            "cyclewise_machine_outlier_rows",
+            "",
+            help,
+            each(&|i| outliers[i] as f64),
         )?;
-        for (i, node) in names.iter().enumerate() {
-            let steal = report.machines[i].steal.unwrap_or(f64::NAN);
-            self.sample(name, &[("node", node), ("group", group(i))], steal)?;
-        }
-        Ok(())
+        let help = "1 where the machine is not like its group, in a row or in all of them together.";
+        let is_unlike = |i| f64::from(u8::from(report.unlike.iter().any(|unlike| unlike.machine == i)));
+        self.gauges("cyclewise_machine_unlike", "", help, each(&is_unlike))?;
+        let help = "Runs in all records of the machine.";
+        self.gauges(
+            "cyclewise_machine_runs",
+            "",
+            help,
+            each(&|i| report.machines[i].runs as f64),
+        )?;
+        let help = "The share of CPU time that the hypervisor took from the machine.";
+        let steal = |i: usize| report.machines[i].steal.unwrap_or(f64::NAN);
+        self.gauges("cyclewise_machine_steal_ratio", "ratio", help, each(&steal))
     }
 
     /// Values and medians of the headline rows, a family for each unit.
@@ -240,118 +228,92 @@ impl Exposition<'_> {
                 ("_high", "the upper end of its 95 % interval, ", |v| v.ci95[1]),
             ];
             for (end, bound, of) in families {
-                let name = format!("cyclewise_{what}{end}_{ends}");
-                self.family(
-                    &name,
-                    ends,
-                    &format!("{help}, {bound}of each machine and headline row."),
-                )?;
-                for row in rows() {
-                    for value in &row.values {
-                        let Some(machine) = report.machines.get(value.machine as usize) else {
-                            continue;
-                        };
-                        let group = report.groups.get(machine.group).map_or("", |g| &*g.name);
-                        let mut labels = of_row(row);
-                        labels.extend([("node", &*names[value.machine as usize]), ("group", group)]);
-                        self.sample(&name, &labels, of(value) * scale)?;
-                    }
-                }
-            }
-            let name = format!("cyclewise_group_median_{what}_{ends}");
-            self.family(
-                &name,
-                ends,
-                &format!("{help}, the median over the machines of each group."),
-            )?;
-            for row in rows() {
-                for spread in &row.groups {
+                let values = rows().flat_map(|row| row.values.iter().map(move |value| (row, value)));
+                let samples = values.filter_map(|(row, value)| {
+                    let machine = report.machines.get(value.machine as usize)?;
                     let mut labels = of_row(row);
-                    labels.push(("group", report.groups.get(spread.group).map_or("", |g| &*g.name)));
-                    self.sample(&name, &labels, spread.median * scale)?;
-                }
+                    let node = names[value.machine as usize].as_str();
+                    labels.extend([("node", node), ("group", group_name(report, machine.group))]);
+                    Some((labels, of(value) * scale))
+                });
+                let help = format!("{help}, {bound}of each machine and headline row.");
+                self.gauges(&format!("cyclewise_{what}{end}_{ends}"), ends, &help, samples)?;
             }
+            let samples = rows().flat_map(|row| {
+                row.groups.iter().map(move |spread| {
+                    let mut labels = of_row(row);
+                    labels.push(("group", group_name(report, spread.group)));
+                    (labels, spread.median * scale)
+                })
+            });
+            let help = format!("{help}, the median over the machines of each group.");
+            self.gauges(&format!("cyclewise_group_median_{what}_{ends}"), ends, &help, samples)?;
         }
         Ok(())
     }
 
     fn spread(&mut self, report: &FleetReport) -> io::Result<()> {
         let rows = || report.rows.iter().filter(|r| r.headline);
-        let name = "cyclewise_group_spread_ratio";
-        self.family(
-            name,
-            "ratio",
-            "The robust spread between the machines of a group, as a share of their median.",
-        )?;
-        for row in rows() {
-            for spread in &row.groups {
+        let of_groups = rows().flat_map(|row| {
+            row.groups.iter().map(move |spread| {
                 let mut labels = of_row_and_unit(row);
-                labels.push(("group", report.groups.get(spread.group).map_or("", |g| &*g.name)));
-                self.sample(name, &labels, spread.spread.unwrap_or(f64::NAN))?;
-            }
-        }
-        let name = "cyclewise_spread_ratio";
+                labels.push(("group", group_name(report, spread.group)));
+                (labels, spread.spread.unwrap_or(f64::NAN))
+            })
+        });
+        let help = "The robust spread between the machines of a group, as a share of their median.";
+        self.gauges("cyclewise_group_spread_ratio", "ratio", help, of_groups)?;
+        let parts = rows()
+            .filter_map(|row| Some((row, row.components.as_ref()?)))
+            .flat_map(|(row, c)| {
+                let parts = [
+                    ("groups", c.between_groups),
+                    ("machines", c.between_machines),
+                    ("runs", c.between_runs),
+                ];
+                parts.map(|(between, component)| {
+                    let mut labels = of_row_and_unit(row);
+                    labels.push(("between", between));
+                    (labels, component.map_or(f64::NAN, |c: Component| c.sd))
+                })
+            });
         let help = "Where the spread of a row comes from: the standard deviation of the logarithm between groups, between machines of a group, \
                     and between runs of a machine.";
-        self.family(name, "ratio", help)?;
-        for row in rows() {
-            let Some(c) = &row.components else { continue };
-            let parts = [
-                ("groups", c.between_groups),
-                ("machines", c.between_machines),
-                ("runs", c.between_runs),
-            ];
-            for (between, component) in parts {
-                let mut labels = of_row_and_unit(row);
-                labels.push(("between", between));
-                self.sample(name, &labels, component.map_or(f64::NAN, |c: Component| c.sd))?;
-            }
-        }
-        Ok(())
+        self.gauges("cyclewise_spread_ratio", "ratio", help, parts)
     }
 
     fn outliers(&mut self, report: &FleetReport, names: &[String]) -> io::Result<()> {
-        let families = [
-            (
-                "cyclewise_outlier_ratio",
-                "ratio",
-                "The value of a machine that is not like its group, over the group's median.",
-            ),
-            (
-                "cyclewise_outlier_sigmas",
-                "",
-                "How many standard deviations of its group such a machine is away, with a sign.",
-            ),
-        ];
-        for (name, unit, help) in families {
-            self.family(name, unit, help)?;
-            for outlier in &report.outliers {
-                let Some(node) = names.get(outlier.machine) else {
-                    continue;
-                };
-                let labels = [
+        let each = |value: fn(&Outlier) -> f64| {
+            report.outliers.iter().filter_map(move |outlier| {
+                let labels = vec![
                     ("experiment", &*outlier.experiment),
                     ("variant", &*outlier.variant),
                     ("unit", outlier.unit.as_str()),
-                    ("node", &**node),
+                    ("node", names.get(outlier.machine)?),
                 ];
-                let value = if unit.is_empty() { outlier.sigmas } else { outlier.ratio };
-                self.sample(name, &labels, value)?;
-            }
-        }
-        Ok(())
+                Some((labels, value(outlier)))
+            })
+        };
+        let help = "The value of a machine that is not like its group, over the group's median.";
+        self.gauges("cyclewise_outlier_ratio", "ratio", help, each(|outlier| outlier.ratio))?;
+        let help = "How many standard deviations of its group such a machine is away, with a sign.";
+        self.gauges("cyclewise_outlier_sigmas", "", help, each(|outlier| outlier.sigmas))
     }
 
     fn features(&mut self, report: &FleetReport) -> io::Result<()> {
-        let name = "cyclewise_feature_nodes";
-        self.family(name, "", "Nodes by what their doctor says of a feature.")?;
-        for feature in &report.features {
-            for (status, n) in &feature.counts {
-                self.sample(name, &[("feature", &feature.name), ("status", status)], *n as f64)?;
-            }
-        }
-        Ok(())
+        let counts = report
+            .features
+            .iter()
+            .flat_map(|f| f.counts.iter().map(move |count| (f, count)));
+        let samples = counts.map(|(f, (status, n))| (vec![("feature", &*f.name), ("status", &**status)], *n as f64));
+        let help = "Nodes by what their doctor says of a feature.";
+        self.gauges("cyclewise_feature_nodes", "", help, samples)
     }
+}
+
+/// The name of a group.
+fn group_name(report: &FleetReport, group: usize) -> &str {
+    report.groups.get(group).map_or("", |g| &g.name)
 }
 
 fn of_row(row: &RowSpread) -> Labels<'_> {
