@@ -2,30 +2,10 @@
 
 use crate::error::{Error, Result};
 
-/// Those that the job's own files set or rely on.
-const OURS: &[&str] = &[
-    "--array",
-    "--chdir",
-    "--dependency",
-    "--error",
-    "--exclusive",
-    "--help",
-    "--kill-on-invalid-dep",
-    "--no-kill",
-    "--no-requeue",
-    "--nodes",
-    "--ntasks",
-    "--ntasks-per-node",
-    "--open-mode",
-    "--output",
-    "--parsable",
-    "--requeue",
-    "--test-only",
-    "--usage",
-    "--version",
-    "--wait",
-    "--wrap",
-];
+/// Those that the job's own files set or rely on. As a call of sbatch, since no option of this program is meant.
+const OURS: &str = "sbatch --array --chdir --dependency --error --exclusive --help --kill-on-invalid-dep --no-kill --no-requeue \
+    --nodes --ntasks --ntasks-per-node --open-mode --output --parsable --requeue --test-only --usage --version \
+    --wait --wrap";
 
 /// Their letters.
 const OUR_LETTERS: &[char] = &['a', 'D', 'd', 'e', 'h', 'k', 'N', 'n', 'o', 'V', 'W'];
@@ -34,24 +14,11 @@ const OUR_LETTERS: &[char] = &['a', 'D', 'd', 'e', 'h', 'k', 'N', 'n', 'o', 'V',
 const FLAGS: &[char] = &['H', 'I', 'O', 'Q', 's', 'u', 'v'];
 
 /// Those that this program looks for, so that their names must be whole.
-const NODES: &[&str] = &["--nodefile", "--nodelist"];
+const NODES: [&str; 2] = ["--nodefile", "--nodelist"];
 
 /// Account and placement options, which every job of a cluster may need.
-const FOR_EVERY_JOB: &[&str] = &[
-    "--account",
-    "--clusters",
-    "--comment",
-    "--mail-type",
-    "--mail-user",
-    "--partition",
-    "--qos",
-    "--reservation",
-    "--wckey",
-    "-A",
-    "-M",
-    "-p",
-    "-q",
-];
+const FOR_EVERY_JOB: &str =
+    "sbatch --account --clusters --comment --mail-type --mail-user --partition --qos --reservation --wckey -A -M -p -q";
 
 /// Rejects an option that the job sets itself, and anything that is not an option.
 ///
@@ -68,9 +35,7 @@ pub(super) fn check(option: &str) -> Result<()> {
     }
     let ours = if name.starts_with("--") {
         // sbatch takes the beginning of a name for the name.
-        OURS.iter()
-            .find(|ours| ours.starts_with(name))
-            .map(|ours| (*ours).to_owned())
+        OURS.split(' ').find(|ours| ours.starts_with(name)).map(str::to_owned)
     } else {
         letters(name).find(|c| OUR_LETTERS.contains(c)).map(|c| format!("-{c}"))
     };
@@ -85,11 +50,11 @@ pub(super) fn check(option: &str) -> Result<()> {
     }
     // Whether it is for the join too is known of whole names.
     let whole = FOR_EVERY_JOB
-        .iter()
+        .split(' ')
         .chain(NODES)
         .find(|whole| whole.starts_with("--") && whole.starts_with(name));
     match whole {
-        Some(whole) if *whole != name && name.starts_with("--") => {
+        Some(whole) if whole != name && name.starts_with("--") => {
             refuse(format!("write the name in full: {whole}, if you mean that"))
         }
         _ if letters(name).count() > 1 => {
@@ -128,8 +93,8 @@ fn letters(name: &str) -> impl Iterator<Item = char> + '_ {
 pub(super) fn is_for_every_job(option: &str) -> bool {
     let name = name(option);
     FOR_EVERY_JOB
-        .iter()
-        .any(|known| name == *known || (!known.starts_with("--") && name.starts_with(known)))
+        .split(' ')
+        .any(|known| name == known || (!known.starts_with("--") && name.starts_with(known)))
 }
 
 /// Whether it names the nodes.
