@@ -17,11 +17,11 @@ pub(crate) fn table(report: &Report, look: Look, colour: bool) -> String {
     let indent = " ".repeat(name + STATUS);
     let width = look.columns.saturating_sub(indent.len()).max(20);
     let mut out = String::new();
-    for line in &report.lines {
+    for Line { name: of, answer } in &report.lines {
         // Writing to a String cannot fail, so its results are dropped.
-        let status = paint.pad(status_style(line.status), line.status.as_str(), STATUS);
-        let head = paint.pad(Style::new().bold(), line.name, name);
-        for (n, part) in wrap(&line.value, width).iter().enumerate() {
+        let status = paint.pad(status_style(answer.status), answer.status.as_str(), STATUS);
+        let head = paint.pad(Style::new().bold(), of, name);
+        for (n, part) in wrap(&answer.value, width).iter().enumerate() {
             let before = if n == 0 {
                 format!("{head}{status}")
             } else {
@@ -29,10 +29,10 @@ pub(crate) fn table(report: &Report, look: Look, colour: bool) -> String {
             };
             let _ = writeln!(out, "{before}{part}");
         }
-        for part in wrap(&line.evidence, width) {
+        for part in wrap(&answer.evidence, width) {
             let _ = writeln!(out, "{indent}{}", paint.on(Style::new().dimmed(), &part));
         }
-        for (n, part) in wrap(line.consequence.as_deref().unwrap_or(""), width - ARROW.len())
+        for (n, part) in wrap(answer.consequence.as_deref().unwrap_or(""), width - ARROW.len())
             .iter()
             .enumerate()
         {
@@ -45,7 +45,7 @@ pub(crate) fn table(report: &Report, look: Look, colour: bool) -> String {
 }
 
 fn summary(lines: &[Line]) -> String {
-    let count = |status| lines.iter().filter(|l| l.status == status).count();
+    let count = |status| lines.iter().filter(|l| l.answer.status == status).count();
     let parts =
         [Status::Ok, Status::Limited, Status::Absent, Status::Unknown].map(|s| format!("{} {}", count(s), s.as_str()));
     format!("{} lines: {}", lines.len(), parts.join(", "))
@@ -105,22 +105,48 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::doctor::Answer;
     use crate::record::doctor::MachineHead;
 
     fn report() -> Report {
-        Report::new(MachineHead::default(), vec![
-            Line::new("cpu", Status::Ok, "AMD EPYC (family 25 model 17 stepping 1)", "CPUID 0x1 EAX = 0x00a10f11"),
-            Line::new(
+        let line = |name, status, value: &str, evidence: &str| Line {
+            name,
+            answer: Answer::new(status, value, evidence),
+        };
+        let mut lines = vec![
+            line(
+                "cpu",
+                Status::Ok,
+                "AMD EPYC (family 25 model 17 stepping 1)",
+                "CPUID 0x1 EAX = 0x00a10f11",
+            ),
+            line(
                 "tsc-invariant",
                 Status::Limited,
                 "constant rate according to the kernel; may stop in deep sleep",
                 "CPUID 0x80000007: no such leaf, bit 8; /proc/cpuinfo flags: constant_tsc set, nonstop_tsc not set, tsc_reliable not set",
-            )
-            .so("a sample is rejected if the tick rate changed relative to CLOCK_MONOTONIC_RAW during it"),
-            Line::new("pmu", Status::Absent, "no hardware PMU", "perf_event_open: ENOENT 2 (No such file or directory)")
-                .so("core cycles are derived from a calibrated chain of additions; each record says so"),
-            Line::new("boost", Status::Unknown, "cannot be read", format!("/sys/{}", "long-name/".repeat(12))),
-        ])
+            ),
+            line(
+                "pmu",
+                Status::Absent,
+                "no hardware PMU",
+                "perf_event_open: ENOENT 2 (No such file or directory)",
+            ),
+            line(
+                "boost",
+                Status::Unknown,
+                "cannot be read",
+                &format!("/sys/{}", "long-name/".repeat(12)),
+            ),
+        ];
+        let consequences = [
+            "a sample is rejected if the tick rate changed relative to CLOCK_MONOTONIC_RAW during it",
+            "core cycles are derived from a calibrated chain of additions; each record says so",
+        ];
+        for (line, consequence) in lines[1..].iter_mut().zip(consequences) {
+            line.answer.consequence = Some(consequence.to_owned());
+        }
+        Report::new(MachineHead::default(), lines)
     }
 
     fn look() -> Look {
@@ -144,7 +170,7 @@ mod tests {
     #[test]
     fn colour_adds_only_escapes() {
         let coloured = table(&report(), look(), true);
-        assert!(coloured.contains("\x1b[32mok\x1b[0m"));
+        assert_says!(coloured, "\x1b[32mok\x1b[0m");
         assert_eq!(
             anstream::adapter::strip_str(&coloured).to_string(),
             table(&report(), look(), false)

@@ -66,7 +66,7 @@ fn files_of_the_kernel() {
             let shown = report
                 .lines
                 .iter()
-                .map(|line| [line.value.clone(), line.evidence.clone()].concat());
+                .map(|line| [line.answer.value.clone(), line.answer.evidence.clone()].concat());
             let shown: Vec<String> = shown.collect();
             let cpus = topology::online(&fs).unwrap_or_default();
             let few = &cpus[..cpus.len().min(4)];

@@ -1,21 +1,22 @@
 //! Lines about the CPU: its name, and the instructions that variants use.
 
-use super::{Inputs, Line, Status};
+use super::line::{absent, limited, ok, unknown};
+use super::{Answer, Inputs, Status};
 use crate::machine::{emulator, fingerprint};
 
-pub(super) fn lines(i: &Inputs) -> Vec<Line> {
+pub(super) fn lines(i: &Inputs) -> Vec<(&'static str, Answer)> {
     vec![
-        cpu(i),
-        emulated(i),
-        lock_prefix(i),
-        lse(i),
-        rdtscp(i),
-        rdpid(i),
-        fsgsbase(i),
+        ("cpu", cpu(i)),
+        ("emulator", emulated(i)),
+        ("lock-prefix", lock_prefix(i)),
+        ("lse", lse(i)),
+        ("rdtscp", rdtscp(i)),
+        ("rdpid", rdpid(i)),
+        ("fsgsbase", fsgsbase(i)),
     ]
 }
 
-fn cpu(i: &Inputs) -> Line {
+fn cpu(i: &Inputs) -> Answer {
     let model = fingerprint::cpu_model(i.cpuid.as_ref(), &i.cpuinfo, &i.fs);
     let id = fingerprint::cpu_id(&i.fs, i.cpuid.as_ref(), &i.cpuinfo);
     let evidence = if i.is_x86() {
@@ -29,24 +30,21 @@ fn cpu(i: &Inputs) -> Line {
         format!("/proc/cpuinfo: {part}; {}", i.fs.read(fingerprint::MIDR))
     };
     match (model.is_empty(), id.is_empty()) {
-        (true, true) => Line::new("cpu", Status::Unknown, "neither name nor model number", evidence)
+        (true, true) => unknown("neither name nor model number", evidence)
             .so("records identify the machine only by its kernel; compare them with care"),
-        (true, false) => Line::new("cpu", Status::Ok, id, evidence),
-        (false, true) => Line::new("cpu", Status::Ok, model, evidence),
-        (false, false) => Line::new("cpu", Status::Ok, format!("{model} ({id})"), evidence),
+        (true, false) => ok(id, evidence),
+        (false, true) => ok(model, evidence),
+        (false, false) => ok(format!("{model} ({id})"), evidence),
     }
 }
 
-fn emulated(i: &Inputs) -> Line {
+fn emulated(i: &Inputs) -> Answer {
     match emulator::evidence(&i.fs, &i.arch, i.cpuid.as_ref(), &i.cpuinfo) {
-        Some(evidence) => Line::new("emulator", Status::Limited, "this CPU is emulated", evidence)
+        Some(evidence) => limited("this CPU is emulated", evidence)
             .so("every record warns that its figures are not those of a real CPU"),
-        None if i.cpuid.is_none() && i.cpuinfo.midr().is_none() => Line::new(
-            "emulator",
-            Status::Unknown,
-            "cannot be determined",
-            "neither CPUID nor MIDR can be read",
-        ),
+        None if i.cpuid.is_none() && i.cpuinfo.midr().is_none() => {
+            unknown("cannot be determined", "neither CPUID nor MIDR can be read")
+        }
         None => {
             let evidence = match i.cpuinfo.is_readable() {
                 true => {
@@ -54,55 +52,39 @@ fn emulated(i: &Inputs) -> Line {
                 }
                 false => "no TCG signature in CPUID or MIDR; /proc/cpuinfo cannot be read",
             };
-            Line::new("emulator", Status::Ok, "none detected", evidence)
+            ok("none detected", evidence)
         }
     }
 }
 
-fn lock_prefix(i: &Inputs) -> Line {
+fn lock_prefix(i: &Inputs) -> Answer {
     if i.is_x86() {
         let evidence = format!("{}: F0 before a memory instruction, 3E (DS) in its place", i.arch);
-        return Line::new(
-            "lock-prefix",
-            Status::Ok,
-            "can be elided (replaced) by patching one byte",
-            evidence,
-        );
+        return ok("can be elided (replaced) by patching one byte", evidence);
     }
     let evidence = format!("{} instruction set", i.arch);
-    Line::new("lock-prefix", Status::Absent, "no LOCK prefix to elide", evidence)
-        .so("the lock-prefix experiment does not run; atomics stay atomic")
+    absent("no LOCK prefix to elide", evidence).so("the lock-prefix experiment does not run; atomics stay atomic")
 }
 
 /// HWCAP bit 8 (ATOMICS) on aarch64.
-fn lse(i: &Inputs) -> Line {
+fn lse(i: &Inputs) -> Answer {
     if i.is_x86() {
         let evidence = format!("{} instruction set: LOCK XADD and the like", i.arch);
-        return Line::new(
-            "lse",
-            Status::Absent,
-            "Arm only; this CPU has locked instructions",
-            evidence,
-        );
+        return absent("Arm only; this CPU has locked instructions", evidence);
     }
     let Some(hwcap) = i.auxv.hwcap else {
-        return Line::new(
-            "lse",
-            Status::Unknown,
-            "cannot be determined",
-            "AT_HWCAP is not in the auxiliary vector",
-        )
-        .so("load- and store-exclusive loops are used");
+        return unknown("cannot be determined", "AT_HWCAP is not in the auxiliary vector")
+            .so("load- and store-exclusive loops are used");
     };
     let evidence = format!("AT_HWCAP = {hwcap:#x}, bit 8 (ATOMICS)");
     if hwcap >> 8 & 1 == 1 {
-        return Line::new("lse", Status::Ok, "single-instruction atomics", evidence);
+        return ok("single-instruction atomics", evidence);
     }
-    Line::new("lse", Status::Absent, "no LSE atomics", evidence).so("load- and store-exclusive loops are used")
+    absent("no LSE atomics", evidence).so("load- and store-exclusive loops are used")
 }
 
 /// 8000_0001 EDX bit 27.
-fn rdtscp(i: &Inputs) -> Line {
+fn rdtscp(i: &Inputs) -> Answer {
     let leaf = i.cpuid.as_ref().and_then(|c| c.leaf(0x8000_0001));
     let bit = leaf.map(|l| l.edx >> 27 & 1 == 1);
     instruction(i, "rdtscp", bit, i.cpuid_evidence(0x8000_0001, "EDX") + ", bit 27")
@@ -110,30 +92,28 @@ fn rdtscp(i: &Inputs) -> Line {
 }
 
 /// Leaf 7 ECX bit 22.
-fn rdpid(i: &Inputs) -> Line {
+fn rdpid(i: &Inputs) -> Answer {
     let bit = i.cpuid.as_ref().and_then(|c| c.leaf(7)).map(|l| l.ecx >> 22 & 1 == 1);
     instruction(i, "rdpid", bit, i.cpuid_evidence(7, "ECX") + ", bit 22")
         .unless_ok("the rdpid variants are omitted; the CPU number comes from rseq or getcpu")
 }
 
-fn instruction(i: &Inputs, name: &'static str, bit: Option<bool>, evidence: String) -> Line {
+fn instruction(i: &Inputs, name: &'static str, bit: Option<bool>, evidence: String) -> Answer {
     if !i.is_x86() {
-        return Line::new(name, Status::Absent, "x86 only", format!("{} instruction set", i.arch));
+        return absent("x86 only", format!("{} instruction set", i.arch));
     }
     let evidence = format!("{evidence}; {}", i.cpuinfo.evidence(&[name]));
     match bit.unwrap_or(i.cpuinfo.has(name)) {
-        true => Line::new(name, Status::Ok, "present", evidence),
-        false if i.cpuid.is_none() => Line::new(name, Status::Unknown, "cannot be determined", evidence),
-        false => Line::new(name, Status::Absent, "not on this CPU", evidence),
+        true => ok("present", evidence),
+        false if i.cpuid.is_none() => unknown("cannot be determined", evidence),
+        false => absent("not on this CPU", evidence),
     }
 }
 
 /// HWCAP2 bit 1: the CPU's bit does not tell whether the kernel enabled the instructions.
-fn fsgsbase(i: &Inputs) -> Line {
-    const NAME: &str = "fsgsbase";
+fn fsgsbase(i: &Inputs) -> Answer {
     if !i.is_x86() {
-        return Line::new(NAME, Status::Absent, "x86 only", format!("{} instruction set", i.arch))
-            .so("per-CPU data uses rseq");
+        return absent("x86 only", format!("{} instruction set", i.arch)).so("per-CPU data uses rseq");
     }
     let cpu = i.cpuid.as_ref().and_then(|c| c.leaf(7)).is_some_and(|l| l.ebx & 1 == 1);
     let kernel = i.auxv.hwcap2.unwrap_or(0) >> 1 & 1 == 1;
@@ -144,8 +124,7 @@ fn fsgsbase(i: &Inputs) -> Line {
         (false, true) => (Status::Absent, "the CPU has it, but the kernel has not enabled it"),
         (false, false) => (Status::Absent, "the CPU does not have it"),
     };
-    Line::new(NAME, status, value, evidence)
-        .unless_ok("a pinned thread sets its GS base by a system call, arch_prctl(2)")
+    Answer::new(status, value, evidence).unless_ok("a pinned thread sets its GS base by a system call, arch_prctl(2)")
 }
 
 #[cfg(test)]
@@ -172,7 +151,7 @@ mod tests {
     #[test]
     fn fsgsbase_needs_the_kernels_permission() {
         let mut i = Inputs::guest(&Tree::guest());
-        assert!(fsgsbase(&i).value.contains("the kernel has not"));
+        assert_says!(fsgsbase(&i).value, "the kernel has not");
         i.auxv.hwcap2 = Some(0b10);
         assert_eq!(fsgsbase(&i).status, Status::Ok);
         i.cpuid = None;

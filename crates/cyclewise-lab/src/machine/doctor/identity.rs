@@ -1,19 +1,20 @@
 //! Lines about which machine of a fleet this is: its node, boot, microcode, firmware, limits and job.
 
-use super::{Inputs, Line, Status};
+use super::line::{absent, ok, unknown};
+use super::{Answer, Inputs, Status};
 use crate::machine::identity::{BOOT_ID, HOSTNAME, REVIDR};
 use crate::record::Identity;
 
-pub(super) fn lines(i: &Inputs) -> Vec<Line> {
+pub(super) fn lines(i: &Inputs) -> Vec<(&'static str, Answer)> {
     let id = &i.identity;
     vec![
-        node(i),
-        boot(id),
-        microcode(i),
-        firmware(id),
-        instance_type(id),
-        cgroup(id),
-        job(id),
+        ("node", node(i)),
+        ("boot", boot(id)),
+        ("microcode", microcode(i)),
+        ("firmware", firmware(id)),
+        ("instance-type", instance_type(id)),
+        ("cgroup", cgroup(id)),
+        ("job", job(id)),
     ]
 }
 
@@ -22,17 +23,14 @@ fn found(source: &str, text: &str) -> String {
     format!("{source}: {text}")
 }
 
-fn node(i: &Inputs) -> Line {
-    const NAME: &str = "node";
+fn node(i: &Inputs) -> Answer {
     let source = match i.variables.slurm_node() {
         Some(_) => "environment variable SLURMD_NODENAME",
         None => HOSTNAME,
     };
     match &i.identity.node {
-        Some(node) => Line::new(NAME, Status::Ok, node, found(source, node)),
-        None => Line::new(
-            NAME,
-            Status::Unknown,
+        Some(node) => ok(node, found(source, node)),
+        None => unknown(
             "no name of its own",
             format!("{source}: absent, or a name that many machines have"),
         )
@@ -40,68 +38,55 @@ fn node(i: &Inputs) -> Line {
     }
 }
 
-fn boot(id: &Identity) -> Line {
+fn boot(id: &Identity) -> Answer {
     match &id.boot_id {
-        Some(boot) => Line::new("boot", Status::Ok, boot, found(BOOT_ID, boot)),
-        None => Line::new("boot", Status::Unknown, "cannot be read", format!("{BOOT_ID}: no id")),
+        Some(boot) => ok(boot, found(BOOT_ID, boot)),
+        None => unknown("cannot be read", format!("{BOOT_ID}: no id")),
     }
 }
 
-fn microcode(i: &Inputs) -> Line {
-    const NAME: &str = "microcode";
+fn microcode(i: &Inputs) -> Answer {
     let source = if i.is_x86() { "/proc/cpuinfo microcode" } else { REVIDR };
     match &i.identity.microcode {
-        Some(revision) => Line::new(NAME, Status::Ok, revision, found(source, revision)),
-        None => Line::new(NAME, Status::Unknown, "cannot be read", format!("{source}: none")),
+        Some(revision) => ok(revision, found(source, revision)),
+        None => unknown("cannot be read", format!("{source}: none")),
     }
 }
 
-fn firmware(id: &Identity) -> Line {
-    const NAME: &str = "firmware";
+fn firmware(id: &Identity) -> Answer {
     const DMI: &str = "/sys/class/dmi/id";
     if id.dmi.is_empty() {
-        return Line::new(NAME, Status::Unknown, "cannot be read", format!("{DMI}: no names"))
+        return unknown("cannot be read", format!("{DMI}: no names"))
             .so("records do not say which product the machine is");
     }
     let all: Vec<String> = id.dmi.iter().map(|(name, text)| format!("{name} {text:?}")).collect();
     let value = id.product().unwrap_or_else(|| "no product name".to_owned());
-    Line::new(NAME, Status::Ok, value, found(DMI, &all.join(", ")))
+    ok(value, found(DMI, &all.join(", ")))
 }
 
-fn instance_type(id: &Identity) -> Line {
-    const NAME: &str = "instance-type";
+fn instance_type(id: &Identity) -> Answer {
     match &id.instance_type {
-        Some(kind) => Line::new(NAME, Status::Ok, kind, "/sys/class/dmi/id/product_name, of EC2"),
-        None if id.dmi.is_empty() => Line::new(
-            NAME,
-            Status::Unknown,
-            "cannot be determined",
-            "/sys/class/dmi/id: no names",
-        ),
-        None => Line::new(
-            NAME,
-            Status::Absent,
+        Some(kind) => ok(kind, "/sys/class/dmi/id/product_name, of EC2"),
+        None if id.dmi.is_empty() => unknown("cannot be determined", "/sys/class/dmi/id: no names"),
+        None => absent(
             "the firmware names none",
             "/sys/class/dmi/id: only EC2's product_name is a type; no metadata server is asked",
         ),
     }
 }
 
-fn cgroup(id: &Identity) -> Line {
-    const NAME: &str = "cgroup";
+fn cgroup(id: &Identity) -> Answer {
     let Some(limits) = &id.cgroup else {
-        return Line::new(
-            NAME,
-            Status::Unknown,
+        return unknown(
             "cannot be determined",
             "/proc/self/cgroup, /proc/self/mountinfo: no control group of ours is mounted",
         );
     };
     let evidence = "cpu.max, memory.max, pids.max of this group and those above it; of version 1, cpu.cfs_quota_us and memory.limit_in_bytes";
-    let line = Line::new(NAME, Status::Ok, limits.to_string(), evidence);
+    let line = ok(limits.to_string(), evidence);
     match limits.cpus {
         // The quota stops threads in the middle of what is timed.
-        Some(cpus) => Line {
+        Some(cpus) => Answer {
             status: Status::Limited,
             ..line
         }
@@ -112,19 +97,14 @@ fn cgroup(id: &Identity) -> Line {
     }
 }
 
-fn job(id: &Identity) -> Line {
-    const NAME: &str = "job";
+fn job(id: &Identity) -> Answer {
     let Some(job) = &id.job else {
-        return Line::new(
-            NAME,
-            Status::Absent,
+        return absent(
             "none",
             "the environment has no job id of Slurm, PBS, LSF or Grid Engine",
         );
     };
-    Line::new(
-        NAME,
-        Status::Ok,
+    ok(
         job.to_string(),
         format!("environment variables that {} sets", job.engine),
     )
@@ -158,7 +138,8 @@ mod tests {
             }),
             ..Identity::default()
         };
-        let values: Vec<(&str, Status, String)> = lines(&i).into_iter().map(|l| (l.name, l.status, l.value)).collect();
+        let lines = lines(&i).into_iter();
+        let values: Vec<(&str, Status, String)> = lines.map(|(name, a)| (name, a.status, a.value)).collect();
         let expected = [
             ("node", Status::Ok, "n3"),
             ("boot", Status::Unknown, "cannot be read"),
@@ -176,8 +157,8 @@ mod tests {
 
     #[test]
     fn a_machine_that_says_nothing() {
-        for line in lines(&Inputs::nothing("aarch64")) {
-            let expected = match line.name {
+        for (name, line) in lines(&Inputs::nothing("aarch64")) {
+            let expected = match name {
                 "job" => Status::Absent,
                 _ => Status::Unknown,
             };

@@ -1,6 +1,7 @@
 //! Lines about the kernel: release, tick, mitigations, limits, ptrace and load.
 
-use super::{Inputs, Line, Status};
+use super::line::{ok, unknown};
+use super::{Answer, Inputs, Status};
 use crate::machine::{fingerprint, topology};
 use crate::sys::errno::Errno;
 use crate::sys::limits::{Limits, Rlimit};
@@ -11,31 +12,30 @@ const RELEASE: &str = "/proc/sys/kernel/osrelease";
 const PROCESSES_WANTED: u64 = 500;
 const FILES_WANTED: u64 = 1024;
 
-pub(super) fn lines(i: &Inputs) -> Vec<Line> {
+pub(super) fn lines(i: &Inputs) -> Vec<(&'static str, Answer)> {
     vec![
-        kernel(i),
-        kernel_hz(i),
-        mitigations(i),
-        limits(i),
-        ptrace_scope(i),
-        load(i),
+        ("kernel", kernel(i)),
+        ("kernel-hz", kernel_hz(i)),
+        ("mitigations", mitigations(i)),
+        ("limits", limits(i)),
+        ("ptrace-scope", ptrace_scope(i)),
+        ("load", load(i)),
     ]
 }
 
-fn kernel(i: &Inputs) -> Line {
+fn kernel(i: &Inputs) -> Answer {
     let reading = i.fs.read(RELEASE);
     match reading.get() {
-        Some(release) => Line::new("kernel", Status::Ok, release, reading.to_string()),
-        None => Line::new("kernel", Status::Unknown, "cannot be read", reading.to_string()),
+        Some(release) => ok(release, reading.to_string()),
+        None => unknown("cannot be read", reading.to_string()),
     }
 }
 
 /// The kernel's tick rate, from its configuration: user space always sees USER_HZ, 100.
-fn kernel_hz(i: &Inputs) -> Line {
-    const NAME: &str = "kernel-hz";
+fn kernel_hz(i: &Inputs) -> Answer {
     let Some(release) = i.fs.text(RELEASE) else {
         let evidence = format!("{RELEASE} cannot be read, and names the file in /boot");
-        return Line::new(NAME, Status::Unknown, "cannot be read", evidence)
+        return unknown("cannot be read", evidence)
             .so("a timer tick inside a sample is an outlier: compare the median with the mean");
     };
     let path = format!("/boot/config-{release}");
@@ -44,29 +44,23 @@ fn kernel_hz(i: &Inputs) -> Line {
         .get()
         .and_then(|t| t.lines().find_map(|l| l.strip_prefix("CONFIG_HZ=")));
     match hz {
-        Some(hz) => Line::new(NAME, Status::Ok, format!("{hz} Hz"), format!("{path}: CONFIG_HZ={hz}")),
+        Some(hz) => ok(format!("{hz} Hz"), format!("{path}: CONFIG_HZ={hz}")),
         None => {
             let why = reading
                 .text
                 .as_ref()
                 .map_or_else(Errno::to_string, |_| "no CONFIG_HZ=".to_owned());
-            Line::new(NAME, Status::Unknown, "cannot be read", format!("{path}: {why}"))
+            unknown("cannot be read", format!("{path}: {why}"))
                 .so("a timer tick inside a sample is an outlier: compare the median with the mean")
         }
     }
 }
 
-fn mitigations(i: &Inputs) -> Line {
-    const NAME: &str = "mitigations";
+fn mitigations(i: &Inputs) -> Answer {
     let known = fingerprint::mitigations(&i.fs);
     if known.is_empty() {
-        return Line::new(
-            NAME,
-            Status::Unknown,
-            "cannot be read",
-            i.fs.presence(fingerprint::VULNERABILITIES),
-        )
-        .so("figures of system calls cannot be compared with another machine's");
+        return unknown("cannot be read", i.fs.presence(fingerprint::VULNERABILITIES))
+            .so("figures of system calls cannot be compared with another machine's");
     }
     let count = |start: &str| known.values().filter(|v| v.starts_with(start)).count();
     let (not, mitigated, open) = (count("Not affected"), count("Mitigation"), count("Vulnerable"));
@@ -84,16 +78,10 @@ fn mitigations(i: &Inputs) -> Line {
     } else {
         affected.join("; ")
     };
-    Line::new(
-        NAME,
-        Status::Ok,
-        value,
-        format!("{}: {listed}", fingerprint::VULNERABILITIES),
-    )
+    ok(value, format!("{}: {listed}", fingerprint::VULNERABILITIES))
 }
 
-fn limits(i: &Inputs) -> Line {
-    const NAME: &str = "limits";
+fn limits(i: &Inputs) -> Answer {
     let Limits { processes, files } = i.limits;
     let number = |n: Option<u64>| n.map_or("unlimited".to_owned(), |n| n.to_string());
     let shown = |limit: Rlimit| format!("{} (hard {})", number(limit.current), number(limit.maximum));
@@ -109,12 +97,11 @@ fn limits(i: &Inputs) -> Line {
     } else {
         Status::Limited
     };
-    Line::new(NAME, status, value, evidence)
+    Answer::new(status, value, evidence)
         .unless_ok("give fewer groups by `run hackbench --groups N`, or raise `ulimit -u` and `ulimit -n`")
 }
 
-fn ptrace_scope(i: &Inputs) -> Line {
-    const NAME: &str = "ptrace-scope";
+fn ptrace_scope(i: &Inputs) -> Answer {
     let reading = i.fs.read("/proc/sys/kernel/yama/ptrace_scope");
     let (status, value) = match reading.number() {
         Some(0) => (Status::Ok, "any process of this user can be traced"),
@@ -127,24 +114,22 @@ fn ptrace_scope(i: &Inputs) -> Line {
         }
         None => (Status::Unknown, "cannot be read"),
     };
-    Line::new(NAME, status, value, reading.to_string())
+    Answer::new(status, value, reading.to_string())
         .unless_ok("cyclewise does not need ptrace; debuggers and perf trace do")
 }
 
-fn load(i: &Inputs) -> Line {
-    const NAME: &str = "load";
+fn load(i: &Inputs) -> Answer {
     let reading = i.fs.read("/proc/loadavg");
     let minute = reading
         .get()
         .and_then(|t| t.split_whitespace().next()?.parse::<f64>().ok());
     let Some(minute) = minute else {
-        return Line::new(NAME, Status::Unknown, "cannot be read", reading.to_string());
+        return unknown("cannot be read", reading.to_string());
     };
     let cpus = topology::online(&i.fs).map_or(1, |c| c.len());
     let busy = minute > crate::machine::warnings::LOAD_PER_CPU * cpus as f64;
     let status = if busy { Status::Limited } else { Status::Ok };
-    Line::new(
-        NAME,
+    Answer::new(
         status,
         format!("{minute} over the last minute"),
         format!("{reading}; CPUs online: {cpus}"),

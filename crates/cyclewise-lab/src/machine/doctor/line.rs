@@ -63,6 +63,14 @@ impl Status {
 pub(crate) struct Line {
     /// The name for scripts, in kebab-case.
     pub name: &'static str,
+    /// What the machine answers.
+    #[serde(flatten)]
+    pub answer: Answer,
+}
+
+/// What a line says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Answer {
     /// The status.
     pub status: Status,
     /// The finding.
@@ -73,16 +81,10 @@ pub(crate) struct Line {
     pub consequence: Option<String>,
 }
 
-impl Line {
-    /// A line without a consequence.
-    pub(crate) fn new(
-        name: &'static str,
-        status: Status,
-        value: impl Into<String>,
-        evidence: impl Into<String>,
-    ) -> Self {
+impl Answer {
+    /// An answer without a consequence.
+    pub(crate) fn new(status: Status, value: impl Into<String>, evidence: impl Into<String>) -> Self {
         Self {
-            name,
             status,
             value: value.into(),
             evidence: evidence.into(),
@@ -98,10 +100,29 @@ impl Line {
 
     /// Adds a consequence unless the status is ok.
     pub(crate) fn unless_ok(self, consequence: impl Into<String>) -> Self {
-        if self.status == Status::Ok {
-            self
-        } else {
-            self.so(consequence)
+        match self.status {
+            Status::Ok => self,
+            _ => self.so(consequence),
         }
     }
+}
+
+/// [`Status::Ok`].
+pub(crate) fn ok(value: impl Into<String>, evidence: impl Into<String>) -> Answer {
+    Answer::new(Status::Ok, value, evidence)
+}
+
+/// [`Status::Limited`].
+pub(crate) fn limited(value: impl Into<String>, evidence: impl Into<String>) -> Answer {
+    Answer::new(Status::Limited, value, evidence)
+}
+
+/// [`Status::Absent`].
+pub(crate) fn absent(value: impl Into<String>, evidence: impl Into<String>) -> Answer {
+    Answer::new(Status::Absent, value, evidence)
+}
+
+/// [`Status::Unknown`].
+pub(crate) fn unknown(value: impl Into<String>, evidence: impl Into<String>) -> Answer {
+    Answer::new(Status::Unknown, value, evidence)
 }

@@ -1,13 +1,13 @@
 //! Lines about counting a program's locked instructions: by a counter of the PMU, and by an emulator.
 
-use super::{Inputs, Line, Status};
+use super::line::{absent, limited, ok};
+use super::{Answer, Inputs};
 
-pub(super) fn lines(i: &Inputs) -> Vec<Line> {
-    vec![counter(i), emulator(i)]
+pub(super) fn lines(i: &Inputs) -> Vec<(&'static str, Answer)> {
+    vec![("locks-by-counter", counter(i)), ("locks-by-emulator", emulator(i))]
 }
 
-fn counter(i: &Inputs) -> Line {
-    const NAME: &str = "locks-by-counter";
+fn counter(i: &Inputs) -> Answer {
     let survey = &i.lock_events;
     let names = |is_offered: bool| -> String {
         let of_these = survey.tried.iter().filter(|t| t.outcome.is_ok() == is_offered);
@@ -25,17 +25,16 @@ fn counter(i: &Inputs) -> Line {
     let evidence = evidence.join("; ");
     let instead = "`locks --by emulator` counts exactly, and needs no counter";
     if !survey.offered().is_empty() {
-        Line::new(NAME, Status::Ok, names(true), evidence)
+        ok(names(true), evidence)
     } else if survey.tried.is_empty() {
         let why = "no PMU that the kernel shows has an event for locked instructions";
-        Line::new(NAME, Status::Absent, why, evidence).so(instead)
+        absent(why, evidence).so(instead)
     } else {
-        Line::new(NAME, Status::Absent, format!("refused: {}", names(false)), evidence).so(instead)
+        absent(format!("refused: {}", names(false)), evidence).so(instead)
     }
 }
 
-fn emulator(i: &Inputs) -> Line {
-    const NAME: &str = "locks-by-emulator";
+fn emulator(i: &Inputs) -> Answer {
     let found = &i.lock_emulator;
     let install = format!(
         "install {} (Debian: apt install qemu-user), built with plugins",
@@ -43,21 +42,15 @@ fn emulator(i: &Inputs) -> Line {
     );
     let Some(program) = &found.program else {
         let evidence = format!("PATH: no {}", found.name);
-        return Line::new(NAME, Status::Absent, "no emulator", evidence).so(install);
+        return absent("no emulator", evidence).so(install);
     };
     let version = found.version.as_deref().unwrap_or("a version that it does not say");
     let evidence = format!("{} --version: {version}", program.display());
     if found.plugins {
-        Line::new(NAME, Status::Ok, format!("{version}, takes plugins"), evidence)
+        ok(format!("{version}, takes plugins"), evidence)
     } else {
         let evidence = format!("{evidence}; its -h lists no -plugin");
-        Line::new(
-            NAME,
-            Status::Limited,
-            format!("{version}, built without plugins"),
-            evidence,
-        )
-        .so(install)
+        limited(format!("{version}, built without plugins"), evidence).so(install)
     }
 }
 
@@ -65,6 +58,7 @@ fn emulator(i: &Inputs) -> Line {
 mod tests {
     use super::*;
     use crate::machine::CpuInfo;
+    use crate::machine::doctor::Status;
     use crate::machine::fake::Tree;
     use crate::machine::lock_emulator::Emulator;
     use crate::machine::lock_event::{Refusal, Survey, Tried, candidates};
@@ -89,27 +83,22 @@ mod tests {
     fn an_event_that_counts_is_named() {
         let line = counter(&skylake(Ok("it counted 100000 of 100000".to_owned())));
         assert_eq!(line.status, Status::Ok);
-        assert!(line.value.contains("MEM_INST_RETIRED.LOCK_LOADS"), "{line:?}");
-        assert!(
-            line.evidence.contains("counted 100000") && line.consequence.is_none(),
-            "{line:?}"
-        );
+        assert_says!(line.value, "MEM_INST_RETIRED.LOCK_LOADS");
+        assert!(line.consequence.is_none(), "{line:?}");
+        assert_says!(line.evidence, "counted 100000");
     }
 
     #[test]
     fn one_that_is_refused_says_why_and_what_works() {
         let line = counter(&skylake(Err(Refusal::Errno(Errno(libc::EACCES)))));
         assert_eq!(line.status, Status::Absent);
-        assert!(
-            line.evidence.contains("perf_event_paranoid") && line.evidence.contains("vendor_id"),
-            "{line:?}"
-        );
-        assert!(line.consequence.unwrap().contains("--by emulator"));
+        assert_says!(line.evidence, "perf_event_paranoid", "vendor_id");
+        assert_says!(line.consequence.unwrap(), "--by emulator");
         let line = counter(&skylake(Err(Refusal::Wrong {
             counted: 0,
             executed: 9,
         })));
-        assert!(line.evidence.contains("counts nothing of 9"), "{line:?}");
+        assert_says!(line.evidence, "counts nothing of 9");
     }
 
     #[test]
@@ -126,7 +115,7 @@ mod tests {
         };
         let good = with(Some("/usr/bin/qemu-x86_64"), true);
         assert_eq!((good.status, good.consequence.is_none()), (Status::Ok, true));
-        assert!(good.value.contains("7.2.22"));
+        assert_says!(good.value, "7.2.22");
         assert_eq!(with(Some("/usr/bin/qemu-x86_64"), false).status, Status::Limited);
         let none = with(None, false);
         assert!(none.status == Status::Absent && none.consequence.unwrap().contains("qemu-user"));

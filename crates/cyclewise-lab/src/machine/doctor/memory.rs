@@ -1,11 +1,17 @@
 //! Lines about memory: ways of patching text, anonymous files, address layout and huge pages.
 
-use super::{Inputs, Line, Status};
+use super::line::{absent, limited, ok, unknown};
+use super::{Answer, Inputs, Status};
 use crate::sys::errno::Errno;
 use crate::sys::protect::Probe;
 
-pub(super) fn lines(i: &Inputs) -> Vec<Line> {
-    vec![wx(i), memfd(i), aslr(i), huge_pages(i)]
+pub(super) fn lines(i: &Inputs) -> Vec<(&'static str, Answer)> {
+    vec![
+        ("wx", wx(i)),
+        ("memfd", memfd(i)),
+        ("aslr", aslr(i)),
+        ("huge-pages", huge_pages(i)),
+    ]
 }
 
 fn said(result: Result<(), Errno>) -> String {
@@ -25,8 +31,7 @@ fn ways(of: &str, probe: Result<Probe, Errno>) -> String {
 }
 
 /// A page of the program decides, because that is what the library patches.
-fn wx(i: &Inputs) -> Line {
-    const NAME: &str = "wx";
+fn wx(i: &Inputs) -> Answer {
     let cmdline = i.fs.text("/proc/cmdline");
     let forced = cmdline
         .iter()
@@ -47,7 +52,7 @@ fn wx(i: &Inputs) -> Line {
         }),
     );
     let Ok(probe) = i.protect.program.or(i.protect.anonymous) else {
-        return Line::new(NAME, Status::Unknown, "no executable page can be mapped", evidence)
+        return unknown("no executable page can be mapped", evidence)
             .so("text is not patched: LOCK prefixes stay, and static keys are read from memory");
     };
     let ways = [
@@ -62,17 +67,18 @@ fn wx(i: &Inputs) -> Line {
         format!("text can be changed by {}", open.join(", "))
     };
     match (open.len(), probe.proc_mem) {
-        (0, _) => Line::new(NAME, Status::Absent, value, evidence)
-            .so("text is not patched: LOCK prefixes stay, and static keys are read from memory"),
-        (3, _) => Line::new(NAME, Status::Ok, value, evidence),
-        (_, Ok(())) => Line::new(NAME, Status::Limited, value, evidence).so("patching uses /proc/self/mem"),
-        (_, Err(_)) => Line::new(NAME, Status::Limited, value, evidence)
-            .so("patching uses mprotect, which leaves the page writable for a short time"),
+        (0, _) => {
+            absent(value, evidence).so("text is not patched: LOCK prefixes stay, and static keys are read from memory")
+        }
+        (3, _) => ok(value, evidence),
+        (_, Ok(())) => limited(value, evidence).so("patching uses /proc/self/mem"),
+        (_, Err(_)) => {
+            limited(value, evidence).so("patching uses mprotect, which leaves the page writable for a short time")
+        }
     }
 }
 
-fn memfd(i: &Inputs) -> Line {
-    const NAME: &str = "memfd";
+fn memfd(i: &Inputs) -> Answer {
     let policy = i.fs.read("/proc/sys/vm/memfd_noexec");
     let evidence = format!(
         "memfd_create {}; with MFD_EXEC {}; {policy}",
@@ -80,18 +86,19 @@ fn memfd(i: &Inputs) -> Line {
         said(i.memfd.exec)
     );
     match (i.memfd.plain, i.memfd.exec) {
-        (Ok(()), Ok(())) => Line::new(NAME, Status::Ok, "available, also executable", evidence),
+        (Ok(()), Ok(())) => ok("available, also executable", evidence),
         // EINVAL: a kernel before 6.3, on which every memfd is executable.
-        (Ok(()), Err(Errno(libc::EINVAL))) => Line::new(NAME, Status::Ok, "available", evidence),
-        (Ok(()), Err(_)) => Line::new(NAME, Status::Limited, "available, not executable", evidence)
-            .so("code generated for an experiment is in anonymous memory"),
-        (Err(_), _) => Line::new(NAME, Status::Absent, "refused", evidence)
-            .so("shared memory uses a temporary file, or MAP_SHARED before a fork"),
+        (Ok(()), Err(Errno(libc::EINVAL))) => ok("available", evidence),
+        (Ok(()), Err(_)) => {
+            limited("available, not executable", evidence).so("code generated for an experiment is in anonymous memory")
+        }
+        (Err(_), _) => {
+            absent("refused", evidence).so("shared memory uses a temporary file, or MAP_SHARED before a fork")
+        }
     }
 }
 
-fn aslr(i: &Inputs) -> Line {
-    const NAME: &str = "aslr";
+fn aslr(i: &Inputs) -> Answer {
     let reading = i.fs.read("/proc/sys/kernel/randomize_va_space");
     let consequence = "code and data have different addresses in every run: before trusting a small difference, repeat the run or \
         use `setarch -R`";
@@ -101,11 +108,10 @@ fn aslr(i: &Inputs) -> Line {
         Some(_) => (Status::Limited, "on"),
         None => (Status::Unknown, "cannot be read"),
     };
-    Line::new(NAME, status, value, reading.to_string()).unless_ok(consequence)
+    Answer::new(status, value, reading.to_string()).unless_ok(consequence)
 }
 
-fn huge_pages(i: &Inputs) -> Line {
-    const NAME: &str = "huge-pages";
+fn huge_pages(i: &Inputs) -> Answer {
     let reading = i.fs.read("/sys/kernel/mm/transparent_hugepage/enabled");
     let chosen = reading.get().and_then(|t| {
         t.split_whitespace()
@@ -114,9 +120,9 @@ fn huge_pages(i: &Inputs) -> Line {
     let consequence = "large buffers may or may not get huge pages: before trusting a small difference, repeat the run";
     match chosen {
         // `never` is the same in every run, and with `madvise` the program decides.
-        Some(c @ ("never" | "madvise")) => Line::new(NAME, Status::Ok, c, reading.to_string()),
-        Some(c) => Line::new(NAME, Status::Limited, c, reading.to_string()).so(consequence),
-        None => Line::new(NAME, Status::Unknown, "cannot be read", reading.to_string()).so(consequence),
+        Some(c @ ("never" | "madvise")) => ok(c, reading.to_string()),
+        Some(c) => limited(c, reading.to_string()).so(consequence),
+        None => unknown("cannot be read", reading.to_string()).so(consequence),
     }
 }
 
@@ -127,7 +133,7 @@ mod tests {
 
     const NO: Result<(), Errno> = Err(Errno(libc::EACCES));
 
-    fn with(rwx: Result<(), Errno>, flip: Result<(), Errno>, proc_mem: Result<(), Errno>) -> Line {
+    fn with(rwx: Result<(), Errno>, flip: Result<(), Errno>, proc_mem: Result<(), Errno>) -> Answer {
         let mut i = Inputs::nothing("x86_64");
         i.protect.program = Ok(Probe { rwx, flip, proc_mem });
         wx(&i)
@@ -141,13 +147,10 @@ mod tests {
             (strict.status, strict.value.as_str()),
             (Status::Limited, "text can be changed by /proc/self/mem")
         );
-        assert!(with(NO, Ok(()), NO).consequence.unwrap().contains("mprotect"));
+        assert_says!(with(NO, Ok(()), NO).consequence.unwrap(), "mprotect");
         let shut = with(NO, NO, NO);
         assert_eq!(shut.status, Status::Absent);
-        assert!(
-            shut.evidence.contains("RWX refused, EACCES 13") && shut.evidence.contains("selinux"),
-            "{shut:?}"
-        );
+        assert_says!(shut.evidence, "RWX refused, EACCES 13", "selinux");
     }
 
     #[test]

@@ -20,7 +20,7 @@ mod time;
 mod virt;
 
 pub(crate) use inputs::Inputs;
-pub(crate) use line::{Line, Report, Status};
+pub(crate) use line::{Answer, Line, Report, Status};
 
 use super::fingerprint::{cpu_id, cpu_model, hypervisor};
 use super::{Key, Secrets};
@@ -36,10 +36,13 @@ pub(crate) fn examine(key: Option<&Key>) -> Report {
     key.hide(&mut inputs.identity);
     let mut report = examine_with(&inputs);
     for line in &mut report.lines {
-        for text in [&mut line.value, &mut line.evidence]
-            .into_iter()
-            .chain(&mut line.consequence)
-        {
+        let Answer {
+            value,
+            evidence,
+            consequence,
+            ..
+        } = &mut line.answer;
+        for text in [value, evidence].into_iter().chain(consequence) {
             *text = secrets.hidden(key, text);
         }
     }
@@ -66,7 +69,11 @@ pub(crate) fn examine_with(inputs: &Inputs) -> Report {
         kernel::lines(inputs),
         identity::lines(inputs),
     ];
-    Report::new(head(inputs), sections.into_iter().flatten().collect())
+    let lines = sections.into_iter().flatten();
+    Report::new(
+        head(inputs),
+        lines.map(|(name, answer)| Line { name, answer }).collect(),
+    )
 }
 
 /// The machine, by the names that a record's has.
@@ -90,8 +97,8 @@ mod tests {
     fn holds_its_invariants(report: &Report) {
         let mut names = BTreeSet::new();
         for line in &report.lines {
-            assert!(!line.evidence.trim().is_empty(), "{} has no evidence", line.name);
-            assert!(!line.value.trim().is_empty(), "{} has no value", line.name);
+            assert!(!line.answer.evidence.trim().is_empty(), "{} has no evidence", line.name);
+            assert!(!line.answer.value.trim().is_empty(), "{} has no value", line.name);
             let kebab = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
             assert!(line.name.chars().all(kebab), "{} is not kebab-case", line.name);
             assert!(names.insert(line.name), "{} is not unique", line.name);
@@ -120,7 +127,7 @@ mod tests {
             let fine: Vec<_> = report
                 .lines
                 .iter()
-                .filter(|l| l.status == Status::Ok)
+                .filter(|l| l.answer.status == Status::Ok)
                 .map(|l| l.name)
                 .collect();
             // The instruction set alone implies these.
@@ -140,7 +147,7 @@ mod tests {
         };
         let report = examine_with(&masked);
         holds_its_invariants(&report);
-        let line = |name: &str| report.lines.iter().find(|l| l.name == name).unwrap();
+        let line = |name: &str| &report.lines.iter().find(|l| l.name == name).unwrap().answer;
         for name in ["governor", "cpuidle", "kernel-hz", "mitigations", "load", "aslr"] {
             assert_eq!(
                 (line(name).status, line(name).value.as_str()),
@@ -148,10 +155,9 @@ mod tests {
                 "{name}"
             );
         }
-        assert!(
-            line("tsc-invariant")
-                .value
-                .contains("invariant according to the CPU; what the kernel says cannot")
+        assert_says!(
+            line("tsc-invariant").value,
+            "invariant according to the CPU; what the kernel says cannot"
         );
         assert!(line("kvm").value.contains("cannot be read") && line("cpus").value == "2 allowed");
         for l in &report.lines {
@@ -160,7 +166,7 @@ mod tests {
                 "/proc/cpuinfo: no flags",
                 "no proc_mem.force_override",
             ] {
-                assert!(!l.evidence.contains(false_statement), "{l:?}");
+                assert!(!l.answer.evidence.contains(false_statement), "{l:?}");
             }
         }
     }

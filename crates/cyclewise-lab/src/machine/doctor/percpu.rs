@@ -1,6 +1,7 @@
 //! Lines about per-CPU data: restartable sequences and the ids they publish, membarrier, and the library's backend.
 
-use super::{Inputs, Line, Status};
+use super::line::{absent, limited, ok};
+use super::{Answer, Inputs, Status};
 use crate::sys::membarrier;
 use cyclewise::percpu::Backend;
 
@@ -13,31 +14,31 @@ const WITH_MM_CID: u64 = 28;
 /// Length of the original area, which glibc registers although `__rseq_size` may say 20.
 const ORIGINAL_AREA: u64 = 32;
 
-pub(super) fn lines(i: &Inputs) -> Vec<Line> {
+pub(super) fn lines(i: &Inputs) -> Vec<(&'static str, Answer)> {
     let live = live_features(i);
     vec![
-        rseq(i, live),
-        field(
-            i,
+        ("rseq", rseq(i, live)),
+        (
             "mm-cid",
-            live,
-            WITH_MM_CID,
-            "per-process CPU numbers are not used: areas are sized by the number of CPUs",
+            field(i, live, WITH_MM_CID)
+                .unless_ok("per-process CPU numbers are not used: areas are sized by the number of CPUs"),
         ),
-        field(i, "node-id", live, WITH_NODE_ID, "the memory node comes from getcpu(2)"),
-        barrier(i),
-        backend(i),
+        (
+            "node-id",
+            field(i, live, WITH_NODE_ID).unless_ok("the memory node comes from getcpu(2)"),
+        ),
+        ("membarrier", barrier(i)),
+        ("percpu", backend(i)),
     ]
 }
 
 /// The backend, in the library's own words.
-fn backend(i: &Inputs) -> Line {
-    const NAME: &str = "percpu";
+fn backend(i: &Inputs) -> Answer {
     let evidence = format!(
         "cyclewise::percpu::backend(): {:?}, {:?}",
         i.percpu.backend, i.percpu.reason
     );
-    let line = |status| Line::new(NAME, status, i.percpu.to_string(), evidence);
+    let line = |status| Answer::new(status, i.percpu.to_string(), evidence);
     match i.percpu.backend {
         Backend::Rseq => line(Status::Ok),
         _ => line(Status::Limited).so("a lock protects each per-CPU word, and words do not belong to a CPU"),
@@ -71,56 +72,35 @@ fn evidence(i: &Inputs) -> String {
     )
 }
 
-fn rseq(i: &Inputs, live: Option<u64>) -> Line {
-    let (status, value, consequence) = match live {
-        Some(bytes) => (
-            Status::Ok,
-            format!("registered by libc, {bytes} bytes of features"),
-            None,
-        ),
-        None if i.rseq_refusal.0 == libc::EINVAL => {
-            let value = "in the kernel, not registered by libc".to_owned();
-            (
-                Status::Limited,
-                value,
-                Some("the library registers its own area for each thread"),
-            )
-        }
-        None => {
-            let value = "not in this kernel, or blocked by a filter".to_owned();
-            (
-                Status::Absent,
-                value,
-                Some("the rseq variants are omitted; per-CPU data is in slots that a lock protects"),
-            )
-        }
-    };
-    let line = Line::new("rseq", status, value, evidence(i));
-    consequence.into_iter().fold(line, Line::so)
+fn rseq(i: &Inputs, live: Option<u64>) -> Answer {
+    match live {
+        Some(bytes) => ok(format!("registered by libc, {bytes} bytes of features"), evidence(i)),
+        None if i.rseq_refusal.0 == libc::EINVAL => limited("in the kernel, not registered by libc", evidence(i))
+            .so("the library registers its own area for each thread"),
+        None => absent("not in this kernel, or blocked by a filter", evidence(i))
+            .so("the rseq variants are omitted; per-CPU data is in slots that a lock protects"),
+    }
 }
 
 /// A field is published if the kernel's features include its end. The line `rseq` has the evidence of the area itself.
-fn field(i: &Inputs, name: &'static str, live: Option<u64>, end: u64, instead: &str) -> Line {
+fn field(i: &Inputs, live: Option<u64>, end: u64) -> Answer {
     let given = i.auxv.rseq_feature_size.map_or("absent".to_owned(), |v| v.to_string());
     let Some(live) = live else {
         let evidence = format!("AT_RSEQ_FEATURE_SIZE = {given}, but libc registered no area");
-        return Line::new(name, Status::Absent, "no rseq area is registered", evidence).so(instead);
+        return absent("no rseq area is registered", evidence);
     };
     let evidence = format!("AT_RSEQ_FEATURE_SIZE = {given}; {live} bytes live, {end} needed");
-    if live >= end {
-        return Line::new(name, Status::Ok, "published in the rseq area", evidence);
+    match live >= end {
+        true => ok("published in the rseq area", evidence),
+        false => absent("not published by this kernel", evidence),
     }
-    Line::new(name, Status::Absent, "not published by this kernel", evidence).so(instead)
 }
 
-fn barrier(i: &Inputs) -> Line {
-    const NAME: &str = "membarrier";
+fn barrier(i: &Inputs) -> Answer {
     let mask = match i.membarrier {
         Ok(mask) => mask,
         Err(errno) => {
-            return Line::new(
-                NAME,
-                Status::Absent,
+            return absent(
                 "not in this kernel, or blocked by a filter",
                 format!("membarrier(QUERY): {errno}"),
             )
@@ -136,11 +116,10 @@ fn barrier(i: &Inputs) -> Line {
     let (has, lacks): (Vec<_>, Vec<_>) = wanted.iter().partition(|(bit, ..)| mask & bit != 0);
     let names = |list: &[&(u32, &'static str, &'static str)]| list.iter().map(|w| w.1).collect::<Vec<_>>().join(", ");
     if lacks.is_empty() {
-        return Line::new(NAME, Status::Ok, names(&has), evidence);
+        return ok(names(&has), evidence);
     }
     let uses: Vec<_> = lacks.iter().map(|w| w.2).collect();
-    Line::new(NAME, Status::Limited, format!("without {}", names(&lacks)), evidence)
-        .so(format!("not available: {}", uses.join(", ")))
+    limited(format!("without {}", names(&lacks)), evidence).so(format!("not available: {}", uses.join(", ")))
 }
 
 #[cfg(test)]
@@ -178,7 +157,7 @@ mod tests {
 
     #[test]
     fn fields_depend_on_the_feature_size() {
-        let status = |i: &Inputs| lines(i).iter().map(|l| l.status).take(3).collect::<Vec<_>>();
+        let status = |i: &Inputs| lines(i).iter().map(|(_, a)| a.status).take(3).collect::<Vec<_>>();
         assert_eq!(
             status(&machine(Some(20), Some(28))),
             [Status::Ok, Status::Ok, Status::Ok]
@@ -227,7 +206,7 @@ mod tests {
         );
         i.membarrier = Ok(0b1_1111);
         assert_eq!(barrier(&i).value, "without SYNC_CORE, RSEQ");
-        assert!(barrier(&i).consequence.unwrap().contains("patching text"));
+        assert_says!(barrier(&i).consequence.unwrap(), "patching text");
         i.membarrier = Err(Errno(libc::ENOSYS));
         assert_eq!(barrier(&i).status, Status::Absent);
     }

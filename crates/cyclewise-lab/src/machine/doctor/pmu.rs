@@ -1,13 +1,14 @@
 //! The line about performance counters: whether core cycles can be counted, and if not, why.
 
-use super::{Inputs, Line, Status};
+use super::line::{absent, limited, ok};
+use super::{Answer, Inputs};
 use crate::sys::perf_probe;
 
 const PARANOID: &str = "/proc/sys/kernel/perf_event_paranoid";
 const SOURCES: &str = "/sys/bus/event_source/devices";
 
-pub(super) fn lines(i: &Inputs) -> Vec<Line> {
-    vec![pmu(i)]
+pub(super) fn lines(i: &Inputs) -> Vec<(&'static str, Answer)> {
+    vec![("pmu", pmu(i))]
 }
 
 /// Names of the PMUs that count core cycles: `cpu`, `cpu_core` and `cpu_atom` on x86, `armv8_pmuv3_0` and the like on Arm.
@@ -17,7 +18,7 @@ fn core_pmus(i: &Inputs) -> Option<Vec<String>> {
     Some(names)
 }
 
-fn pmu(i: &Inputs) -> Line {
+fn pmu(i: &Inputs) -> Answer {
     let found = match core_pmus(i) {
         None => format!("{SOURCES} cannot be listed"),
         Some(names) if names.is_empty() => format!("{SOURCES}/cpu does not exist"),
@@ -30,15 +31,16 @@ fn pmu(i: &Inputs) -> Line {
     let evidence = format!("{tried}; {found}; {}", i.fs.read(PARANOID));
     let instead = "core cycles are derived from a calibrated chain of additions; each record says so";
     match i.perf {
-        Ok(0) => Line::new("pmu", Status::Limited, "the counter opens but does not count", evidence).so(instead),
-        Ok(_) => Line::new("pmu", Status::Ok, "core cycles are counted", evidence),
-        Err(errno) => Line::new("pmu", Status::Absent, perf_probe::meaning(errno), evidence).so(instead),
+        Ok(0) => limited("the counter opens but does not count", evidence).so(instead),
+        Ok(_) => ok("core cycles are counted", evidence),
+        Err(errno) => absent(perf_probe::meaning(errno), evidence).so(instead),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::doctor::Status;
     use crate::machine::fake::Tree;
     use crate::sys::errno::Errno;
 
@@ -50,14 +52,12 @@ mod tests {
         let mut i = Inputs::guest(&tree);
         i.perf = Err(Errno(libc::ENOENT));
         let line = pmu(&i);
-        assert!(line.value.contains("no hardware PMU"), "{line:?}");
-        assert!(
-            line.evidence.contains("devices/cpu does not exist") && line.evidence.ends_with("paranoid: 4"),
-            "{line:?}"
-        );
+        assert_says!(line.value, "no hardware PMU");
+        assert!(line.evidence.ends_with("paranoid: 4"), "{line:?}");
+        assert_says!(line.evidence, "devices/cpu does not exist");
         i.perf = Err(Errno(libc::EACCES));
         tree.write(&format!("{SOURCES}/cpu/type"), "4");
-        assert!(pmu(&i).value.contains("not permitted"));
+        assert_says!(pmu(&i).value, "not permitted");
     }
 
     #[test]
@@ -67,6 +67,6 @@ mod tests {
         assert_eq!(pmu(&i).status, Status::Limited);
         i.perf = Ok(123_456);
         assert_eq!(pmu(&i).status, Status::Ok);
-        assert!(pmu(&i).evidence.contains("cannot be listed"));
+        assert_says!(pmu(&i).evidence, "cannot be listed");
     }
 }

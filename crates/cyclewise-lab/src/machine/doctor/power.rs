@@ -1,49 +1,53 @@
 //! Lines about the core clock: governor, boost and sleep states.
 
-use super::{Inputs, Line, Status};
+use super::line::{absent, limited, ok, unknown};
+use super::{Answer, Inputs};
 use crate::machine::topology::{self, CPUS};
 use crate::machine::{boost, fingerprint};
 
-pub(super) fn lines(i: &Inputs) -> Vec<Line> {
-    vec![governor(i), boosted(i), cpuidle(i)]
+pub(super) fn lines(i: &Inputs) -> Vec<(&'static str, Answer)> {
+    vec![
+        ("governor", governor(i)),
+        ("boost", boosted(i)),
+        ("cpuidle", cpuidle(i)),
+    ]
 }
 
-fn governor(i: &Inputs) -> Line {
-    const NAME: &str = "governor";
+fn governor(i: &Inputs) -> Answer {
     let cpus = topology::allowed(&i.fs).unwrap_or(vec![0]);
     let first = cpus.first().copied().unwrap_or(0);
     let driver = i.fs.read(&format!("{CPUS}/cpu{first}/cpufreq/scaling_driver"));
     let reading = i.fs.read(&format!("{CPUS}/cpu{first}/cpufreq/scaling_governor"));
     let evidence = format!("{reading}; {driver}");
     match fingerprint::governor(&i.fs, &cpus) {
-        Some(g) if g == "performance" => Line::new(NAME, Status::Ok, g, evidence),
-        Some(g) => Line::new(NAME, Status::Limited, g, evidence)
-            .so("the core clock varies during samples; run `cpupower frequency-set -g performance`"),
-        None if !i.fs.exists(CPUS) => Line::new(NAME, Status::Unknown, "cannot be read", evidence)
-            .so("compare runs by the core cycles per tick in their records"),
-        None => Line::new(NAME, Status::Absent, "no cpufreq (usual in a VM)", evidence)
+        Some(g) if g == "performance" => ok(g, evidence),
+        Some(g) => {
+            limited(g, evidence).so("the core clock varies during samples; run `cpupower frequency-set -g performance`")
+        }
+        None if !i.fs.exists(CPUS) => {
+            unknown("cannot be read", evidence).so("compare runs by the core cycles per tick in their records")
+        }
+        None => absent("no cpufreq (usual in a VM)", evidence)
             .so("the core clock cannot be fixed; compare runs by the core cycles per tick in their records"),
     }
 }
 
-fn boosted(i: &Inputs) -> Line {
+fn boosted(i: &Inputs) -> Answer {
     match boost::state(&i.fs) {
-        Some(b) if b.on => Line::new("boost", Status::Limited, "on", b.evidence).so(
+        Some(b) if b.on => limited("on", b.evidence).so(
             "the core clock depends on temperature and on other cores' load; turn boost off for reproducible figures",
         ),
-        Some(b) => Line::new("boost", Status::Ok, "off", b.evidence),
+        Some(b) => ok("off", b.evidence),
         None => {
             let evidence = boost::switches()
                 .map(|(path, _)| i.fs.read(&path).to_string())
                 .join("; ");
-            Line::new("boost", Status::Unknown, "cannot be read", evidence)
-                .so("compare runs by the core cycles per tick in their records")
+            unknown("cannot be read", evidence).so("compare runs by the core cycles per tick in their records")
         }
     }
 }
 
-fn cpuidle(i: &Inputs) -> Line {
-    const NAME: &str = "cpuidle";
+fn cpuidle(i: &Inputs) -> Answer {
     let driver = i.fs.read(&format!("{CPUS}/cpuidle/current_driver"));
     let governor = i.fs.read(&format!("{CPUS}/cpuidle/current_governor"));
     let directory = format!("{CPUS}/cpu0/cpuidle");
@@ -66,22 +70,19 @@ fn cpuidle(i: &Inputs) -> Line {
     };
     let evidence = format!("{driver}; {governor}; {directory}/state*: {list}");
     match driver.get() {
-        None if !i.fs.exists(CPUS) => Line::new(NAME, Status::Unknown, "cannot be read", evidence)
+        None if !i.fs.exists(CPUS) => {
+            unknown("cannot be read", evidence).so("if the first samples are slow, boot with cpuidle.off=1 and compare")
+        }
+        Some("none") | None if states.is_empty() => unknown("no driver detected", evidence)
             .so("if the first samples are slow, boot with cpuidle.off=1 and compare"),
-        Some("none") | None if states.is_empty() => Line::new(NAME, Status::Unknown, "no driver detected", evidence)
-            .so("if the first samples are slow, boot with cpuidle.off=1 and compare"),
-        driver => Line::new(
-            NAME,
-            Status::Ok,
-            format!("{} ({list})", driver.unwrap_or("unnamed")),
-            evidence,
-        ),
+        driver => ok(format!("{} ({list})", driver.unwrap_or("unnamed")), evidence),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::doctor::Status;
     use crate::machine::fake::Tree;
 
     #[test]

@@ -1,16 +1,22 @@
 //! Lines about CPUs: those allowed, SMT, topology, kinds of cores and isolated CPUs.
 
-use super::{Inputs, Line, Status};
+use super::line::{absent, limited, ok, unknown};
+use super::{Answer, Inputs, Status};
 use crate::machine::topology::{self, CPUS};
 use crate::machine::{Cpuid, fingerprint};
 use crate::sys::procfs::Reading;
 
-pub(super) fn lines(i: &Inputs) -> Vec<Line> {
-    vec![cpus(i), smt(i), topology_line(i), core_kinds(i), isolation(i)]
+pub(super) fn lines(i: &Inputs) -> Vec<(&'static str, Answer)> {
+    vec![
+        ("cpus", cpus(i)),
+        ("smt", smt(i)),
+        ("topology", topology_line(i)),
+        ("core-kinds", core_kinds(i)),
+        ("isolation", isolation(i)),
+    ]
 }
 
-fn cpus(i: &Inputs) -> Line {
-    const NAME: &str = "cpus";
+fn cpus(i: &Inputs) -> Answer {
     let online = i.fs.read(&format!("{CPUS}/online"));
     let (allowed, evidence) = match (topology::allowed(&i.fs), &i.affinity) {
         (Some(listed), _) => {
@@ -20,41 +26,37 @@ fn cpus(i: &Inputs) -> Line {
         (None, Some(mask)) => (mask.clone(), format!("sched_getaffinity: {mask:?}; {online}")),
         (None, None) => {
             let evidence = format!("/proc/self/status: no Cpus_allowed_list; sched_getaffinity failed; {online}");
-            return Line::new(NAME, Status::Unknown, "cannot be determined", evidence)
-                .so("choose a CPU by `run --cpu N`");
+            return unknown("cannot be determined", evidence).so("choose a CPU by `run --cpu N`");
         }
     };
     let status = if allowed.len() > 1 { Status::Ok } else { Status::Limited };
-    Line::new(NAME, status, format!("{} allowed", allowed.len()), evidence)
+    Answer::new(status, format!("{} allowed", allowed.len()), evidence)
         .unless_ok("contended variants need two CPUs; widen the mask with `taskset`")
 }
 
-fn smt(i: &Inputs) -> Line {
-    const NAME: &str = "smt";
+fn smt(i: &Inputs) -> Answer {
     let active = i.fs.read(&format!("{CPUS}/smt/active"));
     let control = i.fs.read(&format!("{CPUS}/smt/control"));
     let evidence = format!("{active}; {control}");
     let state = control.get().unwrap_or("control not readable").to_owned();
     let virt = fingerprint::hypervisor(&i.fs, i.cpuid.as_ref(), &i.cpuinfo).is_some();
     match active.get() {
-        Some("1") => Line::new(NAME, Status::Limited, format!("on ({state})"), evidence)
+        Some("1") => limited(format!("on ({state})"), evidence)
             .so("a CPU with an idle sibling is preferred; for clean figures write `off` to /sys/devices/system/cpu/smt/control"),
-        Some(_) if virt => Line::new(NAME, Status::Limited, format!("none visible ({state})"), evidence)
+        Some(_) if virt => limited(format!("none visible ({state})"), evidence)
             .so("the host may run two of this guest's CPUs on one core, which a guest cannot detect"),
-        Some(_) => Line::new(NAME, Status::Ok, format!("off ({state})"), evidence),
-        None => Line::new(NAME, Status::Unknown, "cannot be determined", evidence)
+        Some(_) => ok(format!("off ({state})"), evidence),
+        None => unknown("cannot be determined", evidence)
             .so("thread_siblings_list is used when a CPU is chosen"),
     }
 }
 
-fn topology_line(i: &Inputs) -> Line {
-    const NAME: &str = "topology";
+fn topology_line(i: &Inputs) -> Answer {
     let cpus = topology::online(&i.fs);
     let counted = cpus.as_ref().and_then(|c| topology::packages_and_cores(&i.fs, c));
     let (Some(cpus), Some((packages, cores))) = (cpus, counted) else {
         let evidence = i.fs.presence(&format!("{CPUS}/cpu0/topology"));
-        return Line::new(NAME, Status::Unknown, "cannot be determined", evidence)
-            .so("each CPU is treated as a separate core");
+        return unknown("cannot be determined", evidence).so("each CPU is treated as a separate core");
     };
     let caches = topology::caches(&i.fs, cpus.first().copied().unwrap_or(0));
     let sizes: Vec<_> = caches.iter().map(|c| format!("{} {}", c.name, c.size)).collect();
@@ -89,11 +91,10 @@ fn topology_line(i: &Inputs) -> Line {
             sharing.join(", ")
         }
     );
-    Line::new(NAME, Status::Ok, value, evidence)
+    ok(value, evidence)
 }
 
-fn core_kinds(i: &Inputs) -> Line {
-    const NAME: &str = "core-kinds";
+fn core_kinds(i: &Inputs) -> Answer {
     let consequence =
         "the strongest idle core is chosen, and figures apply only to its kind; choose another by `run --cpu N`";
     let hybrid_bit = i.cpuid.as_ref().is_some_and(Cpuid::is_hybrid);
@@ -109,19 +110,19 @@ fn core_kinds(i: &Inputs) -> Line {
             performance.len(),
             efficiency.len()
         );
-        return Line::new(NAME, Status::Limited, value, evidence).so(consequence);
+        return limited(value, evidence).so(consequence);
     }
     match capacities.len() {
-        _ if hybrid_bit => Line::new(NAME, Status::Limited, "hybrid", evidence).so(consequence),
-        0 if i.cpuid.is_none() => Line::new(NAME, Status::Unknown, "cannot be determined", evidence)
-            .so("all cores are treated as equal; choose one by `run --cpu N`"),
-        0 | 1 => Line::new(NAME, Status::Ok, "one kind", evidence),
-        n => Line::new(NAME, Status::Limited, format!("{n} kinds"), evidence).so(consequence),
+        _ if hybrid_bit => limited("hybrid", evidence).so(consequence),
+        0 if i.cpuid.is_none() => {
+            unknown("cannot be determined", evidence).so("all cores are treated as equal; choose one by `run --cpu N`")
+        }
+        0 | 1 => ok("one kind", evidence),
+        n => limited(format!("{n} kinds"), evidence).so(consequence),
     }
 }
 
-fn isolation(i: &Inputs) -> Line {
-    const NAME: &str = "isolation";
+fn isolation(i: &Inputs) -> Answer {
     let isolated = i.fs.read(&format!("{CPUS}/isolated"));
     let nohz = i.fs.read(&format!("{CPUS}/nohz_full"));
     let cmdline = i.fs.text("/proc/cmdline");
@@ -150,13 +151,13 @@ fn isolation(i: &Inputs) -> Line {
     .flatten()
     .collect();
     if !said.is_empty() {
-        return Line::new(NAME, Status::Ok, said.join(", "), evidence);
+        return ok(said.join(", "), evidence);
     }
     let consequence = "preempted samples are rejected; to have fewer, boot with isolcpus= and nohz_full=";
     if isolated.text.is_err() && nohz.text.is_err() && cmdline.is_none() {
-        return Line::new(NAME, Status::Unknown, "cannot be determined", evidence).so(consequence);
+        return unknown("cannot be determined", evidence).so(consequence);
     }
-    Line::new(NAME, Status::Absent, "no CPU is isolated", evidence).so(consequence)
+    absent("no CPU is isolated", evidence).so(consequence)
 }
 
 #[cfg(test)]
@@ -175,7 +176,7 @@ mod tests {
             "1 socket, 2 cores, 2 CPUs; NUMA nodes: unknown; caches unknown"
         );
         assert_eq!((smt(&i).status, core_kinds(&i).status), (Status::Limited, Status::Ok));
-        assert!(smt(&i).consequence.unwrap().contains("the host"));
+        assert_says!(smt(&i).consequence.unwrap(), "the host");
         tree.write("/proc/self/status", "Cpus_allowed_list:\t1\n");
         assert_eq!(cpus(&i).status, Status::Limited);
     }

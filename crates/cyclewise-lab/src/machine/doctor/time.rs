@@ -1,16 +1,22 @@
 //! Lines about clocks: whether the tick rate is constant, what it is, and which clocksource the kernel uses.
 
-use super::{Inputs, Line, Status};
+use super::line::{absent, ok, unknown};
+use super::{Answer, Inputs, Status};
 use crate::machine::{Cpuid, fingerprint};
 
 const AVAILABLE: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
 
-pub(super) fn lines(i: &Inputs) -> Vec<Line> {
-    vec![tsc_invariant(i), tsc_rate(i), clocksource(i), vdso(i), vmclock(i)]
+pub(super) fn lines(i: &Inputs) -> Vec<(&'static str, Answer)> {
+    vec![
+        ("tsc-invariant", tsc_invariant(i)),
+        ("tsc-rate", tsc_rate(i)),
+        ("clocksource", clocksource(i)),
+        ("vdso", vdso(i)),
+        ("vmclock", vmclock(i)),
+    ]
 }
 
-fn tsc_invariant(i: &Inputs) -> Line {
-    const NAME: &str = "tsc-invariant";
+fn tsc_invariant(i: &Inputs) -> Answer {
     if !i.is_x86() {
         let evidence = format!(
             "{} architecture: the generic timer counts at a fixed rate; {}",
@@ -21,7 +27,7 @@ fn tsc_invariant(i: &Inputs) -> Line {
             i.fs.text(fingerprint::CLOCKSOURCE)
                 .is_some_and(|c| c == "arch_sys_counter");
         let status = if kept { Status::Ok } else { Status::Unknown };
-        return Line::new(NAME, status, "cntvct_el0 replaces the TSC", evidence)
+        return Answer::new(status, "cntvct_el0 replaces the TSC", evidence)
             .unless_ok("`cyclewise verify clock` tests it on every pair of CPUs");
     }
     let bit = i.cpuid.as_ref().and_then(Cpuid::invariant_tsc);
@@ -56,15 +62,14 @@ fn tsc_invariant(i: &Inputs) -> Line {
         }
         None => (Status::Unknown, "cannot be determined"),
     };
-    Line::new(NAME, status, value, evidence)
+    Answer::new(status, value, evidence)
         .unless_ok("a sample is rejected if the tick rate changed relative to CLOCK_MONOTONIC_RAW during it")
 }
 
-fn tsc_rate(i: &Inputs) -> Line {
-    const NAME: &str = "tsc-rate";
+fn tsc_rate(i: &Inputs) -> Answer {
     if !i.is_x86() {
         let evidence = format!("no CPUID on {}; the rate is in cntfrq_el0", i.arch);
-        return Line::new(NAME, Status::Unknown, "not read", evidence)
+        return unknown("not read", evidence)
             .so("the rate is measured against CLOCK_MONOTONIC_RAW at the start of a run");
     }
     let crystal = i.cpuid.as_ref().and_then(Cpuid::tsc_hz_from_crystal);
@@ -90,22 +95,21 @@ fn tsc_rate(i: &Inputs) -> Line {
         ),
         (None, None, None) => (Status::Unknown, "not reported".to_owned()),
     };
-    Line::new(NAME, status, value, evidence)
+    Answer::new(status, value, evidence)
         .unless_ok("the rate is measured against CLOCK_MONOTONIC_RAW at the start of a run")
 }
 
-fn clocksource(i: &Inputs) -> Line {
-    const NAME: &str = "clocksource";
+fn clocksource(i: &Inputs) -> Answer {
     let current = i.fs.read(fingerprint::CLOCKSOURCE);
     let evidence = format!(
         "{current}; available: {}",
         i.fs.text(AVAILABLE).unwrap_or("unknown".to_owned())
     );
     let Some(name) = current.get() else {
-        return Line::new(NAME, Status::Unknown, "cannot be read", evidence)
+        return unknown("cannot be read", evidence)
             .so("ticks are checked against CLOCK_MONOTONIC_RAW during every run");
     };
-    let line = |status| Line::new(NAME, status, name, evidence.clone());
+    let line = |status| Answer::new(status, name, evidence.clone());
     match (name, i.is_x86()) {
         ("tsc", true) | ("arch_sys_counter", false) => line(Status::Ok),
         ("kvm-clock", true) if stable_kvm_clock(i) => line(Status::Limited)
@@ -123,38 +127,23 @@ fn stable_kvm_clock(i: &Inputs) -> bool {
         .is_some_and(|features| features >> 24 & 1 == 1)
 }
 
-fn vdso(i: &Inputs) -> Line {
+fn vdso(i: &Inputs) -> Answer {
     match i.auxv.sysinfo_ehdr {
         // Not the address: it changes with every exec, and two reports would differ.
-        Some(_) => Line::new(
-            "vdso",
-            Status::Ok,
-            "mapped",
-            "AT_SYSINFO_EHDR is in the auxiliary vector",
-        ),
-        None => Line::new(
-            "vdso",
-            Status::Absent,
-            "not mapped",
-            "AT_SYSINFO_EHDR is not in the auxiliary vector",
-        )
-        .so("clock_gettime, Instant::now and SystemTime::now are system calls"),
+        Some(_) => ok("mapped", "AT_SYSINFO_EHDR is in the auxiliary vector"),
+        None => absent("not mapped", "AT_SYSINFO_EHDR is not in the auxiliary vector")
+            .so("clock_gettime, Instant::now and SystemTime::now are system calls"),
     }
 }
 
-fn vmclock(i: &Inputs) -> Line {
+fn vmclock(i: &Inputs) -> Answer {
     const DEVICE: &str = "/dev/vmclock0";
     let evidence = i.fs.presence(DEVICE);
     if i.fs.exists(DEVICE) {
-        return Line::new("vmclock", Status::Ok, "notifies of migration and snapshots", evidence);
+        return ok("notifies of migration and snapshots", evidence);
     }
-    Line::new(
-        "vmclock",
-        Status::Absent,
-        "no notification of migration or snapshots",
-        evidence,
-    )
-    .so("they appear as a jump relative to CLOCK_MONOTONIC_RAW, and the sample is rejected")
+    absent("no notification of migration or snapshots", evidence)
+        .so("they appear as a jump relative to CLOCK_MONOTONIC_RAW, and the sample is rejected")
 }
 
 #[cfg(test)]
@@ -213,9 +202,9 @@ mod tests {
         );
         assert!(clocksource(&i).evidence.ends_with("available: tsc kvm-clock"));
         tree.write(fingerprint::CLOCKSOURCE, "kvm-clock");
-        assert!(clocksource(&i).consequence.unwrap().contains("stable"));
+        assert_says!(clocksource(&i).consequence.unwrap(), "stable");
         tree.write(fingerprint::CLOCKSOURCE, "hpet");
-        assert!(clocksource(&i).consequence.unwrap().contains("dmesg"));
+        assert_says!(clocksource(&i).consequence.unwrap(), "dmesg");
         tree.remove(fingerprint::CLOCKSOURCE);
         assert_eq!(clocksource(&i).status, Status::Unknown);
         let mut arm = Inputs::nothing("aarch64");

@@ -1,6 +1,7 @@
 //! Lines about virtualization: the hypervisor, steal time, and KVM.
 
-use super::{Inputs, Line, Status};
+use super::line::{absent, limited, ok, unknown};
+use super::{Answer, Inputs, Status};
 use crate::machine::{Cpuid, fingerprint, stat};
 use crate::sys::procfs::Reading;
 
@@ -13,12 +14,16 @@ const KVM_FEATURES: [(u32, &str); 5] = [
     (24, "clock stable"),
 ];
 
-pub(super) fn lines(i: &Inputs) -> Vec<Line> {
-    vec![hypervisor(i), steal(i), kvm(i), ring0(i)]
+pub(super) fn lines(i: &Inputs) -> Vec<(&'static str, Answer)> {
+    vec![
+        ("hypervisor", hypervisor(i)),
+        ("steal", steal(i)),
+        ("kvm", kvm(i)),
+        ("ring-0", ring0(i)),
+    ]
 }
 
-fn hypervisor(i: &Inputs) -> Line {
-    const NAME: &str = "hypervisor";
+fn hypervisor(i: &Inputs) -> Answer {
     let found = fingerprint::hypervisor(&i.fs, i.cpuid.as_ref(), &i.cpuinfo);
     let mut evidence = vec![i.cpuid_evidence(1, "ECX") + ", bit 31"];
     for h in i.cpuid.iter().flat_map(Cpuid::hypervisors) {
@@ -41,24 +46,23 @@ fn hypervisor(i: &Inputs) -> Line {
     let is_known = i.cpuid.is_some() || i.fs.exists("/sys/class/dmi/id/product_name");
     let evidence = evidence.join("; ");
     match found {
-        Some(name) => Line::new(NAME, Status::Limited, name, evidence).so(match i.stat[1].get() {
+        Some(name) => limited(name, evidence).so(match i.stat[1].get() {
             Some(_) => "the hypervisor may steal time and hide SMT siblings; samples of one thread with stolen time are rejected",
             None => "the hypervisor may steal time and hide SMT siblings; without /proc/stat nothing tells how much",
         }),
-        None if is_known => Line::new(NAME, Status::Ok, "none", evidence),
-        None => Line::new(NAME, Status::Unknown, "cannot be determined", evidence),
+        None if is_known => ok("none", evidence),
+        None => unknown("cannot be determined", evidence),
     }
 }
 
-fn steal(i: &Inputs) -> Line {
-    const NAME: &str = "steal";
+fn steal(i: &Inputs) -> Answer {
     let [before, after] = &i.stat;
     let times = |r: &Reading| stat::all(format!("{}\n", r.get()?).as_bytes());
     let (Some(earlier), Some(later)) = (times(before), times(after)) else {
         let evidence = after.get().map_or(after.to_string(), |_| {
             "/proc/stat: the cpu line has no steal".to_owned()
         });
-        return Line::new(NAME, Status::Unknown, "cannot be read", evidence)
+        return unknown("cannot be read", evidence)
             .so("samples with stolen time cannot be rejected; repeat the run and compare");
     };
     let passed = later.since(earlier);
@@ -80,14 +84,13 @@ fn steal(i: &Inputs) -> Line {
     } else {
         Status::Ok
     };
-    Line::new(NAME, status, value, evidence).unless_ok(
+    Answer::new(status, value, evidence).unless_ok(
         "samples of one thread with stolen time are rejected and counted; a run may take longer to reach its precision",
     )
 }
 
 /// The kind of KVM behind /dev/kvm.
-fn kvm(i: &Inputs) -> Line {
-    const NAME: &str = "kvm";
+fn kvm(i: &Inputs) -> Answer {
     let modules: Vec<&str> = ["kvm_intel", "kvm_amd", "kvm_pvm"]
         .into_iter()
         .filter(|m| i.fs.exists(&format!("/sys/module/{m}")))
@@ -112,7 +115,7 @@ fn kvm(i: &Inputs) -> Line {
             libc::EACCES | libc::EPERM => "ring 0 cannot be measured; join the group of /dev/kvm",
             _ => "ring 0 cannot be measured",
         };
-        return Line::new(NAME, Status::Absent, "none", evidence).so(hint);
+        return absent("none", evidence).so(hint);
     }
     let hardware = i.cpuinfo.has("vmx") || i.cpuinfo.has("svm");
     let pvm = modules.contains(&"kvm_pvm") && !modules.iter().any(|m| *m != "kvm_pvm" && hardware);
@@ -126,19 +129,17 @@ fn kvm(i: &Inputs) -> Line {
         }
         () => (Status::Unknown, "a device without vmx, svm or a known module"),
     };
-    Line::new(NAME, status, value, evidence).unless_ok(
+    Answer::new(status, value, evidence).unless_ok(
         "privileged instructions of guests may be emulated: ring-0 figures are labelled, and are not those of a real CPU",
     )
 }
 
 /// Who runs a guest of ring 0, with all witnesses.
-fn ring0(i: &Inputs) -> Line {
-    const NAME: &str = "ring-0";
+fn ring0(i: &Inputs) -> Answer {
     let guest = match &i.guest {
         Ok(guest) => guest,
         Err(why) => {
-            return Line::new(NAME, Status::Absent, "none", why.message.clone())
-                .so("the experiments of ring 0 are left out of a run");
+            return absent("none", why.message.clone()).so("the experiments of ring 0 are left out of a run");
         }
     };
     let witnesses = guest
@@ -147,7 +148,7 @@ fn ring0(i: &Inputs) -> Line {
         .map(|w| format!("{}: {} ({})", w.name, w.found, w.says));
     let evidence = witnesses.collect::<Vec<_>>().join("; ");
     let status = if guest.hardware { Status::Ok } else { Status::Limited };
-    Line::new(NAME, status, guest.run_by(), evidence)
+    Answer::new(status, guest.run_by(), evidence)
         .unless_ok("the experiments of ring 0 check what instructions do, and have no costs")
 }
 
@@ -164,10 +165,7 @@ mod tests {
     fn the_hypervisor_line_has_name_and_features() {
         let line = hypervisor(&Inputs::guest(&Tree::guest()));
         assert_eq!((line.status, line.value.as_str()), (Status::Limited, "KVMKVMKVM"));
-        assert!(
-            line.evidence.contains("steal time") && line.evidence.contains("clock stable"),
-            "{line:?}"
-        );
+        assert_says!(line.evidence, "steal time", "clock stable");
         let tree = Tree::new();
         let mut arm = Inputs::nothing("aarch64");
         arm.fs = tree.fs();
@@ -251,7 +249,7 @@ mod tests {
         let mut i = Inputs::nothing("x86_64");
         assert_eq!((kvm(&i).status, kvm(&i).value.as_str()), (Status::Absent, "none"));
         i.kvm = Err(Errno(libc::EACCES));
-        assert!(kvm(&i).consequence.unwrap().contains("join the group"));
+        assert_says!(kvm(&i).consequence.unwrap(), "join the group");
         i.kvm = Ok(12);
         i.arch = "aarch64".into();
         assert_eq!(kvm(&i).value, "arm");
