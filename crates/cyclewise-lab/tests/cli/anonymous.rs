@@ -135,10 +135,7 @@ fn a_key_that_is_none_is_refused_before_anything_is_measured() {
     let short = folder.with("short", "secret\n");
     let key = folder.with("key", KEY);
     for (args, says) in [
-        (
-            &["run", "null-syscall", "--anonymous", "no/such/key"][..],
-            "No such file",
-        ),
+        (&words("run null-syscall --anonymous no/such/key")[..], "No such file"),
         (&["time", "true", "--anonymous", &short], "at least 16 bytes"),
         (&["doctor", "--json", "--anonymous", &short], "at least 16 bytes"),
         (
@@ -151,37 +148,4 @@ fn a_key_that_is_none_is_refused_before_anything_is_measured() {
         assert!(status == 2 && line.contains(says), "{args:?}: {line}");
     }
     assert_eq!(folder.read("key"), KEY);
-}
-
-/// What a reader of before knew of a record.
-#[derive(serde::Deserialize)]
-struct OlderRecord {
-    machine: OlderMachine,
-}
-
-#[derive(serde::Deserialize)]
-struct OlderMachine {
-    cpu_model: String,
-    warnings: Vec<String>,
-}
-
-#[test]
-fn records_of_before_are_read_and_records_of_now_by_readers_of_before() {
-    let old = record::from_str("old", RECORD).unwrap();
-    assert!(old.machine.identity.is_empty() && !old.machine.cpu_model.is_empty());
-    let mut now = old;
-    now.machine.identity.node = Some("n1".to_owned());
-    let text = serde_json::to_string(&now).unwrap();
-    assert_eq!(record::from_str("now", &text).unwrap(), now);
-    let read: OlderRecord = serde_json::from_str(&text).unwrap();
-    assert_eq!(
-        (read.machine.cpu_model, read.machine.warnings),
-        (
-            now.machine.cpu_model.clone(),
-            now.machine.warnings.iter().map(ToString::to_string).collect()
-        )
-    );
-    // And none is written that was not there.
-    now.machine.identity.node = None;
-    assert!(!serde_json::to_string(&now).unwrap().contains("identity"));
 }

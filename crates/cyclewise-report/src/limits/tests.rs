@@ -106,9 +106,9 @@ fn rows_that_a_record_lacks_are_dashes() {
     assert!((lock.to_peer.as_ref().unwrap().value - 1.2).abs() < 1e-12);
     assert!(of_one(&limits, LIST).ours.is_none());
     let shown = markdown::limits(&limits);
-    assert!(
-        shown.contains("| SpinLock: lock, unlock, free | — | — | 6.0 | — | spin 5.0 | 1.2 |"),
-        "{shown}"
+    assert_says!(
+        shown,
+        "| SpinLock: lock, unlock, free | — | — | 6.0 | — | spin 5.0 | 1.2 |"
     );
     // Without any row, the record makes no machine.
     let limits = of(vec![made_up("2026-01-01", &[("time", "cmd", 6.0)]), Record::default()]);
@@ -215,9 +215,9 @@ fn a_limit_that_is_not_linear_is_told_and_not_replaced() {
     let lock = of_one(&limits, FREE_LOCK);
     assert_eq!(lock.limit.as_ref().unwrap().value, Err(NoCost::NotLinear));
     let shown = markdown::limits(&limits);
-    assert!(
-        shown.contains("| `cmpxchg32-mov32` | not linear | 6.0 | — | spin not linear | — |"),
-        "{shown}"
+    assert_says!(
+        shown,
+        "| `cmpxchg32-mov32` | not linear | 6.0 | — | spin not linear | — |"
     );
 }
 
@@ -255,20 +255,14 @@ fn a_row_of_two_lengths_above_its_locked_one_is_no_cost() {
     }
     assert_eq!((&count.to_limit, &count.to_peer), (&None, &None));
     let shown = markdown::limits(&limits);
-    assert!(
-        shown.contains("| `plain` | not a cost | not a cost | — | cas-full "),
-        "{shown}"
-    );
-    assert!(
-        shown.contains("slopes of two lengths, not tested for linearity"),
-        "{shown}"
-    );
+    assert_says!(shown, "| `plain` | not a cost | not a cost | — | cas-full ");
+    assert_says!(shown, "slopes of two lengths, not tested for linearity");
     // The twin: a record that tests slopes says what it measured.
     r.runs.push(Run::default());
     let limits = of(vec![r]);
     let count = of_one(&limits, "Refcount without LOCK");
     assert_eq!(count.limit.as_ref().unwrap().value, Ok(17.2));
-    assert!(!markdown::limits(&limits).contains("not tested"));
+    assert_lacks!(markdown::limits(&limits), "not tested");
 }
 
 #[test]
@@ -281,16 +275,16 @@ fn records_are_ordered_by_time_counted_once_and_machines_told_apart() {
     };
     // The first is earlier, though its text is greater.
     let (early, late) = (
-        with("2026-01-02T00:30:00+02:00", 2, 5.0),
-        with("2026-01-01T23:00:00Z", 2, 6.0),
+        with("2026-01-01T23:00:00.5Z", 2, 5.0),
+        with("2026-01-01T23:00:00.500001Z", 2, 6.0),
     );
     let limits = of(vec![late.clone(), early.clone(), late]);
     assert_eq!(limits.machines[0].records.len(), 2);
     assert_eq!(of_one(&limits, FREE_LOCK).ours.as_ref().unwrap().value, Ok(6.0));
     assert_eq!(limits.machines[0].name, "AMD Zen 4");
-    let mut other = with("2026-01-03", 2, 7.0);
+    let mut other = with("2026-01-03T00:00:00Z", 2, 7.0);
     other.machine.cpu_model = "AMD EPYC 9R14".to_owned();
-    let limits = of(vec![early, other.clone(), with("2026-01-04", 4, 7.0), {
+    let limits = of(vec![early, other.clone(), with("2026-01-04T00:00:00Z", 4, 7.0), {
         other.machine.hypervisor = Some("KVMKVMKVM".to_owned());
         other
     }]);
