@@ -1,6 +1,6 @@
 //! Fleets of sixty machines, each with something to be found, or with nothing: who is to be named is known.
 
-use super::{MADE, Made};
+use super::{MADE, Made, shift};
 use crate::record::fleet::Member;
 
 /// A fleet and its truth.
@@ -117,10 +117,6 @@ pub static CASES: [Case; 7] = [
     },
 ];
 
-fn shift(runs: &mut [f64], times: f64) {
-    runs.iter_mut().for_each(|run| *run += times.ln());
-}
-
 impl Case {
     /// The records, made from this seed.
     pub fn members(&self, seed: u64) -> Vec<Member> {
@@ -136,7 +132,7 @@ impl Case {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{fleets, report};
+    use super::super::{assert_noted, fleets, report};
     use super::*;
     use crate::record::fleet_report::FleetReport;
     use std::collections::BTreeSet;
@@ -194,7 +190,7 @@ mod tests {
             "{}",
             unlike.sentence
         );
-        assert!(!unlike.sentence.contains("lfence-rdtsc"), "{}", unlike.sentence);
+        assert_lacks!(unlike.sentence, "lfence-rdtsc");
     }
 
     #[test]
@@ -202,14 +198,15 @@ mod tests {
         let report = report(case("beyond-a-mode").members(1));
         let said = "3 of 60 machines of group A lie at 1.";
         let note = report.notes.iter().find(|note| note.contains(said)).unwrap();
-        assert!(note.contains("n0-00010, n0-00020, n0-00030 (not tested"), "{note}");
+        assert_says!(note, "n0-00010, n0-00020, n0-00030 (not tested");
         let sentence = &report.unlike[0].sentence;
-        assert!(sentence.contains("nearest mode, 2.0"), "{sentence}");
+        assert_says!(sentence, "nearest mode, 2.0");
     }
 
     #[test]
     fn two_runs_of_one_machine_do_not_split_the_spread() {
         let report = report(case("two-runs").members(1));
+        assert_noted(&report, &["too few machines have two runs: "]);
         for row in report.rows {
             let components = row.components.unwrap();
             assert!(components.between_runs.is_none());
@@ -218,8 +215,6 @@ mod tests {
                 "{components:?}"
             );
         }
-        let said = |note: &String| note.starts_with("too few machines have two runs: ");
-        assert!(report.notes.iter().any(said), "{:?}", report.notes);
     }
 
     /// Fleets of ordinary machines: of one group and of three, of rows that have nothing, something and much in common.

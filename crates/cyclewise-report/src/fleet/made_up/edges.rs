@@ -26,17 +26,16 @@ fn nothing_one_machine_and_two_machines_say_what_they_can() {
     assert_eq!((one.search.tests, one.search.untested_machines), (0, 1));
     let two = report(members(2, 1));
     assert!(two.outliers.is_empty() && two.differences.is_empty() && two.pairs.is_empty());
-    let note = two.notes.iter().any(|note| {
-        note.contains("2 groups of fewer than 3 machines that have a headline row (A, B) cannot be compared")
-    });
-    assert!(note, "{:?}", two.notes);
+    assert_noted(
+        &two,
+        &["2 groups of fewer than 3 machines that have a headline row (A, B) cannot be compared"],
+    );
     let between = two.rows[0].components.as_ref().unwrap();
     assert!(
         between.between_groups.is_none() && between.between_runs.is_some(),
         "{between:?}"
     );
-    let said = |note: &String| note.starts_with("no group has two machines: ");
-    assert!(two.notes.iter().any(said), "{:?}", two.notes);
+    assert_noted(&two, &["no group has two machines: "]);
     assert_eq!(two.search.untested_machines, 2);
 }
 
@@ -74,11 +73,7 @@ fn records_of_one_node_are_its_runs_and_a_changed_node_is_two_machines() {
     );
     assert_eq!((report.machines[0].runs, report.machines[0].files.len()), (6, 2));
     assert_eq!(report.rows[0].values[0].runs, 6);
-    assert!(
-        report.notes.iter().any(|note| note.contains("1 node changed")),
-        "{:?}",
-        report.notes
-    );
+    assert_noted(&report, &["1 node changed"]);
 }
 
 #[test]
@@ -91,18 +86,14 @@ fn ticks_without_a_rate_are_a_problem_and_figures_that_are_no_cost_are_left_out(
     let report = report(members);
     assert_eq!(report.problems.len(), 1);
     assert_eq!(report.problems[0].kind, ProblemKind::Mangled);
-    assert!(report.problems[0].why.contains("tsc_hz is 0"), "{:?}", report.problems);
+    assert_says!(report.problems[0].why, "tsc_hz is 0");
     assert!(
         report
             .rows
             .iter()
             .all(|row| row.machines == 3 && row.variant != "lock-inc64")
     );
-    assert!(
-        report.notes.iter().any(|note| note.starts_with("3 figures left out")),
-        "{:?}",
-        report.notes
-    );
+    assert_noted(&report, &["3 figures left out"]);
 }
 
 #[test]
@@ -152,11 +143,7 @@ fn an_unknown_fact_and_a_rate_that_is_none_are_refused_in_one_line() {
         };
         analyse(Vec::new(), &[], Vec::new(), &settings).unwrap_err().message
     };
-    assert!(
-        by("microcod", 0.05).contains("the nearest is `microcode`"),
-        "{}",
-        by("microcod", 0.05)
-    );
+    assert_says!(by("microcod", 0.05), "the nearest is `microcode`");
     assert!(!by("\u{1b}[31mzzz\n", 0.05).contains(char::is_control));
     for rate in [0.0, 1.0, f64::NAN, -1.0] {
         assert!(by("kernel", rate).starts_with("--fdr: "), "{rate}");
@@ -178,9 +165,6 @@ fn names_and_facts_of_records_have_no_control_characters() {
         .iter()
         .map(|g| format!("{}{:?}", g.label, g.facts))
         .collect();
-    assert!(
-        !text.contains("\\u{") && !text.contains("\\n") && !text.contains("\\r"),
-        "{text}"
-    );
+    assert_lacks!(text, "\\u{", "\\n", "\\r");
     assert!(!report.machines.iter().any(|m| m.name.contains(char::is_control)));
 }

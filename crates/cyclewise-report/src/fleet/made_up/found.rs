@@ -7,7 +7,7 @@ fn a_planted_machine_is_named_with_its_evidence_and_groups_are_told_apart() {
     let made = Made { machines: 40, ..MADE };
     let slow = |group: usize, machine: usize, row: usize, runs: &mut Vec<f64>| {
         if (group, machine) == (1, 17) && row == 0 {
-            runs.iter_mut().for_each(|run| *run += 1.9_f64.ln());
+            shift(runs, 1.9);
         }
     };
     let mut members = made.members(slow);
@@ -30,17 +30,10 @@ fn a_planted_machine_is_named_with_its_evidence_and_groups_are_told_apart() {
         "{}",
         outlier.sentence
     );
-    assert!(
-        outlier.sentence.contains("times its group's median in 3 of 3 runs"),
-        "{}",
-        outlier.sentence
-    );
-    assert!(
-        outlier
-            .sentence
-            .contains("steal 11\u{a0}%, warning “CPU 3 was at 97 % before the run”"),
-        "{}",
-        outlier.sentence
+    assert_says!(outlier.sentence, "times its group's median in 3 of 3 runs");
+    assert_says!(
+        outlier.sentence,
+        "steal 11\u{a0}%, warning “CPU 3 was at 97 % before the run”"
     );
     assert_eq!((report.search.tests, report.search.untested_machines), (320, 0));
     let labels: Vec<&str> = report.groups.iter().map(|g| g.label.as_str()).collect();
@@ -84,7 +77,7 @@ fn a_difference_between_groups_is_a_sentence() {
     };
     let slower = |group: usize, _: usize, row: usize, runs: &mut Vec<f64>| {
         if (group, row) == (1, 1) {
-            runs.iter_mut().for_each(|run| *run += 0.2);
+            shift(runs, 0.2_f64.exp());
         }
     };
     let report = report(made.members(slower));

@@ -65,17 +65,11 @@ fn ordinary_machines_of_one_wide_small_group_are_not_named() {
 
 #[test]
 fn a_small_step_of_equal_figures_is_no_outlier_and_a_large_one_is() {
-    let step = |machine: usize, of: usize, log: f64| if machine.is_multiple_of(of) { log } else { 0.0 };
     let made = |of: usize, log: f64| {
-        let steps =
-            move |_: usize, machine: usize, _: usize, runs: &mut Vec<f64>| runs.fill(3.0 + step(machine, of, log));
-        let made = Made {
-            groups: 1,
-            machines: 300,
-            rows: 1,
-            ..MADE
-        };
-        report(made.members(steps)).outliers.len()
+        let step = |machine: usize| if machine.is_multiple_of(of) { log } else { 0.0 };
+        report_of(300, 1, |machine, _, runs| runs.fill(3.0 + step(machine)))
+            .outliers
+            .len()
     };
     assert_eq!(made(10, 0.016), 0);
     assert_eq!(made(299, 0.016), 0);
@@ -84,23 +78,13 @@ fn a_small_step_of_equal_figures_is_no_outlier_and_a_large_one_is() {
 
 #[test]
 fn a_machine_slow_in_every_run_is_named_though_its_runs_disagree() {
-    let slow = |_: usize, machine: usize, _: usize, runs: &mut Vec<f64>| {
+    let report = report_of(60, 1, |machine, _, runs| {
         if machine == 5 {
-            let at = |times: f64| 3.0 + times.ln();
-            runs.copy_from_slice(&[at(1.5), at(1.9), at(2.6)]);
+            runs.copy_from_slice(&[1.5_f64, 1.9, 2.6].map(|times| 3.0 + times.ln()));
         }
-    };
-    let made = Made {
-        groups: 1,
-        machines: 60,
-        rows: 1,
-        between_groups: 0.0,
-        ..MADE
-    };
-    let report = report(made.members(slow));
+    });
     assert_eq!(report.outliers.len(), 1, "{:?}", report.outliers);
-    let sentence = &report.outliers[0].sentence;
-    assert!(sentence.contains("in 3 of 3 runs, its runs disagree"), "{sentence}");
+    assert_says!(report.outliers[0].sentence, "in 3 of 3 runs, its runs disagree");
 }
 
 #[test]
@@ -126,7 +110,7 @@ fn ordinary_machines_of_a_few_are_not_called_unsteady() {
 fn together(groups: usize, machines: usize, of: usize, times: f64) -> (Vec<String>, usize) {
     let slow = move |_: usize, machine: usize, _: usize, runs: &mut Vec<f64>| {
         if machine.is_multiple_of(of) {
-            runs.iter_mut().for_each(|run| *run += times.ln());
+            shift(runs, times);
         }
     };
     let made = Made {
@@ -151,10 +135,7 @@ fn machines_that_lie_together_are_said_once_with_their_names() {
             .iter()
             .find(|note| note.contains(said))
             .unwrap_or_else(|| panic!("{said}: {notes:?}"));
-        assert!(
-            note.contains(&format!("-00000, n{}-000{of:02}, ", groups - 1)),
-            "{note}"
-        );
+        assert_says!(note, &format!("-00000, n{}-000{of:02}, ", groups - 1));
         assert_eq!(note.contains("not tested in this row"), machines == 36, "{note}");
         assert!(outliers <= 1, "{notes:?}: {outliers}");
     }

@@ -143,6 +143,11 @@ pub fn planted(made: Made, sigmas: f64) -> impl Fn(usize, usize, usize, &mut Vec
     }
 }
 
+/// Multiplies the figures of a machine's runs, which are logarithms.
+fn shift(runs: &mut [f64], times: f64) {
+    runs.iter_mut().for_each(|run| *run += times.ln());
+}
+
 fn node(group: usize, machine: usize) -> String {
     format!("n{group}-{machine:05}")
 }
@@ -187,6 +192,27 @@ fn settings() -> Settings {
 #[cfg(test)]
 fn report(members: Vec<Member>) -> FleetReport {
     analyse(members, &[], Vec::new(), &settings()).unwrap()
+}
+
+/// The report on one group of so many machines and rows, whose runs are bent.
+#[cfg(test)]
+fn report_of(machines: usize, rows: usize, bend: impl Fn(usize, usize, &mut Vec<f64>)) -> FleetReport {
+    let made = Made {
+        groups: 1,
+        machines,
+        rows,
+        between_groups: 0.0,
+        ..MADE
+    };
+    report(made.members(|_, machine, row, runs| bend(machine, row, runs)))
+}
+
+/// Fails unless a note has all of these parts.
+#[cfg(test)]
+#[track_caller]
+fn assert_noted(report: &FleetReport, parts: &[&str]) {
+    let has_all = |note: &String| parts.iter().all(|part| note.contains(part));
+    assert!(report.notes.iter().any(has_all), "{parts:?}: {:?}", report.notes);
 }
 
 /// How many fleets a rate is taken over: more where CYCLEWISE_LONG is set, as CI does.

@@ -4,70 +4,40 @@ use super::*;
 
 #[test]
 fn a_group_of_two_modes_has_no_outliers_and_is_noted() {
-    let two = |_: usize, machine: usize, row: usize, runs: &mut Vec<f64>| {
+    let report = report_of(200, 2, |machine, row, runs| {
         if row == 0 && machine.is_multiple_of(4) {
-            runs.iter_mut().for_each(|run| *run += 0.5);
+            shift(runs, 0.5_f64.exp());
         }
-    };
-    let made = Made {
-        groups: 1,
-        machines: 200,
-        rows: 2,
-        ..MADE
-    };
-    let report = report(made.members(two));
+    });
     assert!(report.outliers.is_empty(), "{:?}", report.outliers);
-    let said = report
-        .notes
-        .iter()
-        .any(|note| note.contains("lie around 2 values") && note.contains("1 (75\u{a0}%), 1.64 (25\u{a0}%)"));
-    assert!(said, "{:?}", report.notes);
+    assert_noted(&report, &["lie around 2 values", "1 (75\u{a0}%), 1.64 (25\u{a0}%)"]);
 }
 
 #[test]
 fn a_group_without_a_centre_names_nobody() {
     // Too few for modes to be told apart, and a third is elsewhere.
-    let third = |_: usize, machine: usize, _: usize, runs: &mut Vec<f64>| {
+    let report = report_of(24, 1, |machine, _, runs| {
         if machine.is_multiple_of(3) {
-            runs.iter_mut().for_each(|run| *run += 1.0 + machine as f64 * 0.1);
+            shift(runs, (1.0 + machine as f64 * 0.1).exp());
         }
-    };
-    let made = Made {
-        groups: 1,
-        machines: 24,
-        rows: 1,
-        ..MADE
-    };
-    let report = report(made.members(third));
+    });
     assert!(report.outliers.is_empty(), "{:?}", report.outliers);
     assert_eq!(report.search.untested_machines, 24);
-    let said = report
-        .notes
-        .iter()
-        .any(|note| note.contains("8 of 24 machines of group A are far from its centre"));
-    assert!(said, "{:?}", report.notes);
+    assert_noted(&report, &["8 of 24 machines of group A are far from its centre"]);
 }
 
 #[test]
 fn a_machine_whose_runs_disagree_is_unsteady_and_not_slow() {
-    let unsteady = |_: usize, machine: usize, _: usize, runs: &mut Vec<f64>| {
+    let report = report_of(60, 1, |machine, _, runs| {
         if machine == 5 {
             *runs = vec![runs[0], runs[0] + 0.3, runs[0] + 0.9];
         }
-    };
-    let made = Made {
-        groups: 1,
-        machines: 60,
-        rows: 1,
-        ..MADE
-    };
-    let report = report(made.members(unsteady));
+    });
     assert!(report.outliers.is_empty(), "{:?}", report.outliers);
-    let said = report
-        .notes
-        .iter()
-        .any(|note| note.starts_with("n0-00005 is unsteady in lock-prefix lock-inc64: its 3 runs lie 2.4"));
-    assert!(said, "{:?}", report.notes);
+    assert_noted(
+        &report,
+        &["n0-00005 is unsteady in lock-prefix lock-inc64: its 3 runs lie 2.4"],
+    );
 }
 
 /// Machines with Student's t of three degrees of freedom: a normal number over the root of a third of a chi-squared one.
