@@ -26,7 +26,7 @@ fn why(error: Error) -> String {
 
 /// As a fleet names it.
 fn problem(fault: Fault) -> String {
-    fault.of("f").why
+    fault.in_file("f").why
 }
 
 /// What a document is made into takes memory as well.

@@ -32,7 +32,7 @@ fn simulations_and_their_shards() {
     hold(&texts.each_ref().map(|text| text.as_bytes()), owes, |bytes| {
         let streamed = record::PointReader::new(bytes)
             .and_then(|mut reader| reader.check())
-            .map_err(|fault| fault.of("f").why);
+            .map_err(|fault| fault.in_file("f").why);
         let simulation =
             record::from_str("f", std::str::from_utf8(bytes).map_err(|e| e.to_string())?).map_err(|e| e.message)?;
         let _ = (export::csv::simulation(&simulation), json::simulation(&simulation));

@@ -18,11 +18,10 @@
 //! - T. Mytkowicz, A. Diwan, M. Hauswirth, P. F. Sweeney, "Producing Wrong Data Without Doing Anything Obviously Wrong!",
 //!   ASPLOS 2009: what a layout changes.
 
-use super::Interval;
 use super::median::middle;
 use super::moments::Moments;
-use super::student;
 use super::ttest::welch;
+use super::{Interval, student};
 use serde::{Deserialize, Serialize};
 
 /// A positive figure over several runs.

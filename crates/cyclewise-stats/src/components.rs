@@ -26,8 +26,7 @@
 //!   Software 67(1), 2015: profile intervals, and the examples of the tests.
 //! - M. S. Bartlett, "Properties of Sufficiency and Statistical Tests", Proceedings of the Royal Society A 160, 1937.
 
-use super::Interval;
-use super::simplex;
+use super::{Interval, simplex};
 use serde::{Deserialize, Serialize};
 use statrs::function::gamma::digamma;
 

@@ -83,8 +83,7 @@ pub use median::{FEWEST_IN_MEDIAN, Median, middle, order_interval};
 pub use minor::minor_mode;
 #[cfg(feature = "commands")]
 pub use moderated::Prior;
-pub use modes::{LEAST_SHARE, cuts};
-pub use modes::{Mode, modes};
+pub use modes::{LEAST_SHARE, Mode, cuts, modes};
 pub use moments::{Summary, describe, half_width};
 pub use paired::{Paired, PairedFloor, paired, paired_floor, split_paired_floor};
 pub use power_law::{FEWEST_SIZES, PowerLaw, power_law};

@@ -14,9 +14,8 @@
 //! # References
 //! A. Abel, J. Reineke, "nanoBench", ISPASS 2020, section III-C: the slope, and that it assumes linear cost.
 
-use super::BetweenRuns;
 use super::median::Median;
-use super::states;
+use super::{BetweenRuns, states};
 use serde::{Deserialize, Serialize};
 
 /// Whether a row's time is linear in its copies.

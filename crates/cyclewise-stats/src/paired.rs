@@ -24,8 +24,7 @@
 
 use super::median::Median;
 use super::moments::Moments;
-use super::student;
-use super::{Interval, State, Verdict};
+use super::{Interval, State, Verdict, student};
 use serde::{Deserialize, Serialize};
 
 /// Paired differences of two variants in one state.

@@ -52,9 +52,7 @@ fn foreign(fs: &Sysfs, arch: &str, cpuinfo: &CpuInfo) -> Option<String> {
 mod tests {
     use super::*;
     use crate::machine::cpuid::Leaf;
-    use crate::machine::fake::Tree;
-    use crate::machine::fake::kvm_guest;
-    use crate::machine::fake::{AARCH64, X86};
+    use crate::machine::fake::{AARCH64, Tree, X86, kvm_guest};
 
     /// The evidence on a machine whose only file is /proc/cpuinfo.
     fn on(arch: &str, cpuid: Option<&Cpuid>, cpuinfo: &str) -> Option<String> {

@@ -134,9 +134,7 @@ pub fn mitigations(fs: &Sysfs) -> BTreeMap<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::fake::AARCH64;
-    use crate::machine::fake::Tree;
-    use crate::machine::fake::kvm_guest;
+    use crate::machine::fake::{AARCH64, Tree, kvm_guest};
 
     #[test]
     fn a_guest_of_kvm() {

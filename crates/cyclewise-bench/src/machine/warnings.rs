@@ -164,9 +164,7 @@ fn load(facts: &Facts<'_>) -> Option<String> {
 mod tests {
     use super::*;
     use crate::machine::cpuid::Leaf;
-    use crate::machine::fake::Tree;
-    use crate::machine::fake::X86;
-    use crate::machine::fake::kvm_guest;
+    use crate::machine::fake::{Tree, X86, kvm_guest};
 
     /// Warnings of a machine without any, except for the tree and `change`.
     fn warnings(tree: &Tree, change: impl Fn(&mut Facts<'_>)) -> Vec<String> {

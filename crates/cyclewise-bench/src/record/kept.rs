@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 /// The bytes up to which a record is tried without CYCLEWISE_LONG: those above take most of the time.
 const SHORT: usize = 2 << 20;
 
-/// The records of a folder and of those in it.
 fn records_in(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

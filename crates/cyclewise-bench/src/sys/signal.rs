@@ -5,9 +5,8 @@
 #![expect(unsafe_code, reason = "sigaction, raise")]
 
 use std::ffi::c_int;
-use std::io;
 use std::mem::MaybeUninit;
-use std::ptr;
+use std::{io, ptr};
 
 /// Runs `handler` on `signal`, with SA_RESTART, SA_ONSTACK and `flags`.
 ///

@@ -16,10 +16,9 @@
 )]
 
 use std::ffi::c_void;
-use std::io;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr;
+use std::{io, ptr};
 
 /// What a thread runs.
 pub type Work<'w> = Box<dyn Fn() + Send + Sync + 'w>;

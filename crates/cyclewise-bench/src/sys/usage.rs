@@ -8,13 +8,13 @@ use std::mem::MaybeUninit;
 
 /// Context switches of the calling thread since it began, voluntary and not.
 pub fn context_switches() -> u64 {
-    let usage = of(libc::RUSAGE_THREAD);
+    let usage = getrusage(libc::RUSAGE_THREAD);
     usage.ru_nvcsw as u64 + usage.ru_nivcsw as u64
 }
 
 /// How often the calling thread has waited for something off its CPU since it began.
 pub fn voluntary_switches() -> u64 {
-    of(libc::RUSAGE_THREAD).ru_nvcsw as u64
+    getrusage(libc::RUSAGE_THREAD).ru_nvcsw as u64
 }
 
 /// CPU time in seconds.
@@ -30,7 +30,7 @@ impl CpuTime {
     /// Of all threads of this process, those that have ended too, and of all children that were waited for, with theirs.
     pub fn of_all() -> Self {
         let seconds = |t: libc::timeval| t.tv_sec as f64 + t.tv_usec as f64 * 1e-6;
-        let [own, children] = [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN].map(of);
+        let [own, children] = [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN].map(getrusage);
         Self {
             user_s: seconds(own.ru_utime) + seconds(children.ru_utime),
             system_s: seconds(own.ru_stime) + seconds(children.ru_stime),
@@ -46,7 +46,7 @@ impl CpuTime {
     }
 }
 
-fn of(who: libc::c_int) -> libc::rusage {
+fn getrusage(who: libc::c_int) -> libc::rusage {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: writes one rusage; the constants above cannot fail.
     unsafe { libc::getrusage(who, usage.as_mut_ptr()) };

@@ -2,11 +2,9 @@
 
 use crate::command::cli::FleetReportArgs;
 use crate::error::{Error, Result};
-use crate::export;
-use crate::files;
 use crate::fleet::{self, Settings};
-use cyclewise_report::files::output;
-use cyclewise_report::files::output::tell;
+use crate::{export, files};
+use cyclewise_report::files::output::{self, tell};
 use cyclewise_report::files::progress::Reporter;
 use cyclewise_report::number::counted;
 use std::io;

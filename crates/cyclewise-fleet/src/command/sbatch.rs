@@ -7,7 +7,6 @@ const OURS: &str = "sbatch --array --chdir --dependency --error --exclusive --he
     --nodes --ntasks --ntasks-per-node --open-mode --output --parsable --requeue --test-only --usage --version \
     --wait --wrap";
 
-/// Their letters.
 const OUR_LETTERS: &[char] = &['a', 'D', 'd', 'e', 'h', 'k', 'N', 'n', 'o', 'V', 'W'];
 
 /// Letters without a value, after which others may follow in one word: `get_optstring` of Slurm's `src/common/slurm_opt.c`.

@@ -40,7 +40,7 @@ pub(super) fn missing(folder: &Path, have: &BTreeSet<String>) -> Vec<Problem> {
         } else {
             format!("job {job} ran on this node, and there is no record of it")
         };
-        Fault(ProblemKind::Missing, why).of(&node)
+        Fault(ProblemKind::Missing, why).in_file(&node)
     }));
     problems
 }
@@ -53,7 +53,7 @@ pub(super) fn nodes(folder: &Path) -> (BTreeMap<String, String>, Vec<Problem>) {
         return (nodes, problems);
     };
     for job in jobs.flatten().filter(|job| job.path().is_file()) {
-        let id = name::of(Path::new(&job.file_name()));
+        let id = name::clean(Path::new(&job.file_name()));
         // One that was being written when its job was ended.
         if id.starts_with('.') {
             continue;
@@ -61,7 +61,7 @@ pub(super) fn nodes(folder: &Path) -> (BTreeMap<String, String>, Vec<Problem>) {
         let mut text = String::new();
         let read = File::open(job.path()).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
         if let Err(e) = read {
-            problems.push(super::file::torn(&e).of(&format!("{NODES}/{id}")));
+            problems.push(super::file::torn(&e).in_file(&format!("{NODES}/{id}")));
             continue;
         }
         for node in text.lines().map(str::trim).filter(|node| !node.is_empty()) {

@@ -131,7 +131,7 @@ impl<T> Reader<'_, T> {
             Err(fault) => Some(fault),
         };
         if let Some(fault) = fault {
-            self.with(|parts| parts.problems.push(fault.of(&found.name)));
+            self.with(|parts| parts.problems.push(fault.in_file(&found.name)));
         }
         Ok(())
     }
@@ -176,7 +176,7 @@ impl<T> Reader<'_, T> {
                 parts.problems.extend(reading.problems());
             }
             if let Err(fault) = read {
-                parts.problems.push(fault.of(&found.name));
+                parts.problems.push(fault.in_file(&found.name));
             }
         });
         Ok(())
@@ -189,7 +189,7 @@ impl<T> Reader<'_, T> {
 
     fn member(&self, member: Member, from_joined: bool) -> Result<()> {
         if let Some(fault) = self.rules.plan.and_then(|plan| expected::other_than(plan, &member)) {
-            self.with(|parts| parts.problems.push(fault.of(&member.file)));
+            self.with(|parts| parts.problems.push(fault.in_file(&member.file)));
             return Ok(());
         }
         let key = Key::of(&member, from_joined);

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// The path's bytes as text. Control characters, backslashes and what is not UTF-8 are written as `\x1b`, so different paths have
 /// different names and none can control a terminal.
-pub(super) fn of(path: &Path) -> String {
+pub(super) fn clean(path: &Path) -> String {
     let mut name = String::new();
     for chunk in path.as_os_str().as_bytes().utf8_chunks() {
         for c in chunk.valid().chars() {
@@ -31,14 +31,14 @@ fn escape(bytes: &[u8], name: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::of;
+    use super::clean;
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     use std::path::Path;
 
     #[test]
     fn names_of_any_bytes_are_clean_and_different() {
-        let name = |bytes: &[u8]| of(Path::new(OsStr::from_bytes(bytes)));
+        let name = |bytes: &[u8]| clean(Path::new(OsStr::from_bytes(bytes)));
         assert_eq!(name("a/zür ich.json".as_bytes()), "a/zür ich.json");
         assert_eq!(name(b"a\x1b[2J\n"), "a\\x1b[2J\\x0a");
         assert_eq!(name(b"a\\x1b[2J\\x0a"), "a\\x5cx1b[2J\\x5cx0a");

@@ -54,7 +54,7 @@ pub(super) fn checkups(mut all: Vec<(bool, Checkup)>) -> (Vec<Checkup>, Vec<Prob
                         "{} is a report of the same node that is no older, and counts",
                         latest.file
                     );
-                    problems.push(Fault(ProblemKind::Duplicate, why).of(&checkup.file));
+                    problems.push(Fault(ProblemKind::Duplicate, why).in_file(&checkup.file));
                 }
             }
             _ => counts.push(checkup),
@@ -78,7 +78,7 @@ fn contradictory<T>(members: &mut Vec<(Key, T)>, problems: &mut Vec<Problem>) {
                     "is of the same run as {}, with other figures: one was modified after it was written, so neither counts",
                     other.file
                 );
-                problems.push(Fault(ProblemKind::Mangled, why).of(&key.file));
+                problems.push(Fault(ProblemKind::Mangled, why).in_file(&key.file));
             }
         }
     }
@@ -144,7 +144,7 @@ fn one_start<T>(members: &mut Vec<(Key, T)>, problems: &mut Vec<Problem>) {
 
 fn leave_out(key: &Key, why: String, problems: &mut Vec<Problem>) {
     if !key.from_joined {
-        problems.push(Fault(ProblemKind::Duplicate, why).of(&key.file));
+        problems.push(Fault(ProblemKind::Duplicate, why).in_file(&key.file));
     }
 }
 

@@ -46,7 +46,6 @@ pub(super) fn text(record: &Record) -> String {
     serde_json::to_string(record).unwrap() + "\n"
 }
 
-/// A folder of these files.
 pub(super) fn folder(files: &[(&str, &[u8])]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes) in files {

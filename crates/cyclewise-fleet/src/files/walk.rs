@@ -22,7 +22,6 @@ pub(super) struct FoundFile {
     pub(super) name: String,
     /// Whether the user named it, instead of its folder.
     pub(super) named: bool,
-    /// The source that it is of.
     pub(super) source: usize,
     /// Whether it has the name of a source's own joined file.
     pub(super) is_output: bool,
@@ -57,7 +56,7 @@ pub(super) fn walk(sources: &[PathBuf]) -> Result<Walked> {
         } else if kind.is_file() {
             walked.files.push(FoundFile {
                 path: source.clone(),
-                name: name::of(source),
+                name: name::clean(source),
                 named: true,
                 source: n,
                 is_output: false,
@@ -118,13 +117,13 @@ fn walk_folder((source, folder): (usize, &Path), prefix: &Path, walked: &mut Wal
 
 impl Walked {
     fn problem(&mut self, name: &str, kind: ProblemKind, why: &str) {
-        self.problems.push(Fault(kind, why.to_owned()).of(name));
+        self.problems.push(Fault(kind, why.to_owned()).in_file(name));
     }
 }
 
 /// The name of a path below its folder.
 fn below(path: &Path, folder: &Path, prefix: &Path) -> String {
-    name::of(&prefix.join(path.strip_prefix(folder).unwrap_or(path)))
+    name::clean(&prefix.join(path.strip_prefix(folder).unwrap_or(path)))
 }
 
 /// `Ok` of a file, and of a link to one; else what it is.

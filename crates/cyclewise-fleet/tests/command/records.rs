@@ -9,7 +9,6 @@ use std::fs;
 use std::os::unix::net::UnixListener;
 use std::process::Command;
 
-/// The record of a node.
 fn record_of(node: &str) -> String {
     let machine = format!(r#""identity":{{"node":"{node}"}},"steal_ticks""#);
     let text = SMALL.replacen("\"steal_ticks\"", &machine, 1);

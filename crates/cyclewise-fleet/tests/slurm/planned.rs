@@ -57,12 +57,10 @@ impl Planned {
         self.submit_to("all")
     }
 
-    /// What is in a log.
     pub(crate) fn log(&self, name: &str) -> String {
         std::fs::read_to_string(self.dir().join("logs").join(name)).unwrap_or_else(|e| format!("no {name}: {e}"))
     }
 
-    /// What is in the log of the join.
     pub(crate) fn log_of_join(&self, jobs: &Jobs) -> String {
         self.log(&format!("join-{}.log", jobs.join))
     }

@@ -44,7 +44,6 @@ pub(crate) fn variable(pid: u32, name: &str) -> Option<String> {
     })
 }
 
-/// Whether it has this file open.
 pub(crate) fn has_open(pid: u32, file: &Path) -> bool {
     fs::read_dir(format!("/proc/{pid}/fd"))
         .into_iter()

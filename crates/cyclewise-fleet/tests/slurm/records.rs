@@ -29,7 +29,6 @@ fn records(job: &Planned) -> BTreeMap<String, SystemTime> {
     files(&job.dir().join("records"))
 }
 
-/// The nodes that these files are of.
 fn nodes(files: &BTreeMap<String, SystemTime>) -> Vec<&str> {
     files.keys().map(|name| name.split('-').next().unwrap()).collect()
 }

@@ -27,7 +27,6 @@ pub(crate) fn single_run() -> &'static [u8] {
     })
 }
 
-/// A planned sweep.
 pub(crate) struct Sweep(Planned);
 
 impl Deref for Sweep {

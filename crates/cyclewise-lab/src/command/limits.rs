@@ -3,8 +3,7 @@
 use super::cli::LimitsArgs;
 use crate::error::{Error, Result};
 use crate::{export, limits, record};
-use cyclewise_report::files::output;
-use cyclewise_report::files::output::tell;
+use cyclewise_report::files::output::{self, tell};
 use std::path::Path;
 
 pub(super) fn limits(args: &LimitsArgs) -> Result<()> {
@@ -14,7 +13,7 @@ pub(super) fn limits(args: &LimitsArgs) -> Result<()> {
         .iter()
         .map(|path| record::load(path))
         .collect::<Result<Vec<_>>>()?;
-    let limits = limits::of(records);
+    let limits = limits::on_machines(records);
     let note = || {
         for made in &limits.without {
             tell(&format!("note: the record of {made} has no row of a primitive"));

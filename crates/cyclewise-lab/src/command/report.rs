@@ -3,9 +3,8 @@
 
 use super::product;
 use crate::error::{Error, Result};
-use crate::record;
 use crate::sys::memfd;
-use crate::{experiment, export};
+use crate::{experiment, export, record};
 use cyclewise_report::files::output::{self, Documents};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -5,5 +5,4 @@ pub(crate) mod json;
 pub(crate) mod table;
 
 pub use cyclewise_report::export::html;
-pub(crate) use cyclewise_report::export::hyperfine;
-pub(crate) use cyclewise_report::export::{bmf, csv, markdown};
+pub(crate) use cyclewise_report::export::{bmf, csv, hyperfine, markdown};

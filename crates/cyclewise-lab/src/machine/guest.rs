@@ -48,8 +48,7 @@ pub(crate) fn missing() -> Error {
 /// A verdict and its witnesses, in the record's words.
 #[cfg(ring0)]
 pub(crate) fn of_provenance(provenance: &cyclewise_guest::provenance::Provenance) -> Guest {
-    use crate::record::guest;
-    use crate::record::guest::Witness;
+    use crate::record::guest::{self, Witness};
     use cyclewise_guest::provenance::Says;
     let witnesses = provenance.witnesses.iter().map(|w| Witness {
         name: w.name.to_string(),

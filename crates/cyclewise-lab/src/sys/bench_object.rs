@@ -110,7 +110,6 @@ pub(crate) fn load(path: &CStr) -> Result<Vec<Benchmark>, Refused> {
         .collect()
 }
 
-/// Reads an entry.
 fn read(at: *const Entry) -> Result<Benchmark, Refused> {
     // SAFETY: the size is an entry's first field.
     check_size::<Entry>(unsafe { at.cast::<u32>().read() })?;

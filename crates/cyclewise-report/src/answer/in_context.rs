@@ -11,7 +11,6 @@ use crate::record::{Matrix, Record};
 /// A row by experiment and variant.
 pub(super) type Row = [&'static str; 2];
 
-/// The matrix of the record, if it has one.
 fn matrix(record: &Record) -> Option<&Matrix> {
     record.experiments.iter().find_map(|e| e.matrix())
 }

@@ -25,7 +25,7 @@ const COLUMNS: usize = 100;
 const INDENT: usize = 2;
 
 /// The sentences about the whole run.
-pub fn of(record: &Record) -> Vec<String> {
+pub fn sentences(record: &Record) -> Vec<String> {
     let about_run: Vec<String> = [run::neighbour(record), run::missing(record)]
         .into_iter()
         .flatten()

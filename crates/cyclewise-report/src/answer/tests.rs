@@ -111,7 +111,7 @@ pub fn record() -> Record {
 
 #[test]
 fn the_answer_as_people_read_it() {
-    insta::assert_snapshot!(of(&record()).join("\n"));
+    insta::assert_snapshot!(sentences(&record()).join("\n"));
 }
 
 /// A record with every row that a sentence rests on, in context too.
@@ -165,7 +165,7 @@ fn the_answer_of_a_whole_run() {
         missing: vec![],
         ..full()
     };
-    let all = of(&whole);
+    let all = sentences(&whole);
     insta::assert_snapshot!("full", all.join("\n"));
     assert_eq!(all.len(), 9, "every topic is told");
     assert_eq!(
@@ -174,25 +174,29 @@ fn the_answer_of_a_whole_run() {
         "and there is no room left"
     );
     // What is missing is told in any case, and the last topic makes room.
-    let cut = of(&full());
+    let cut = sentences(&full());
     assert_eq!(cut.len(), all.len());
     assert!(cut.iter().all(|s| !s.contains("8 free bits")));
     let popf = all.iter().find(|s| s.starts_with("POPF")).unwrap();
     assert_says!(popf, "ticks");
     assert_lacks!(popf, "cycles");
     // The twin: without a range in ticks, core cycles are what people know.
-    assert!(of(&record()).iter().any(|s| s.starts_with("POPF costs 13.0 cycles")));
+    assert!(
+        sentences(&record())
+            .iter()
+            .any(|s| s.starts_with("POPF costs 13.0 cycles"))
+    );
 }
 
 #[test]
 fn a_sentence_without_its_rows_is_left_out() {
     let mut r = record();
-    let all = of(&r).len();
+    let all = sentences(&r).len();
     r.experiments.remove(1);
-    let rest = of(&r);
+    let rest = sentences(&r);
     assert_eq!(rest.len(), all - 1);
     assert!(rest.iter().all(|s| !s.contains("POPF")), "{rest:?}");
-    assert!(of(&Record::default()).is_empty());
+    assert!(sentences(&Record::default()).is_empty());
 }
 
 #[test]
@@ -201,12 +205,15 @@ fn a_sentence_claims_no_more_than_its_verdict() {
     for c in r.experiments.iter_mut().flat_map(|e| &mut e.comparisons) {
         c.verdict = Verdict::Undecided;
     }
-    for sentence in of(&r).iter().filter(|s| s.starts_with("LOCK") || s.contains("clock")) {
+    for sentence in sentences(&r)
+        .iter()
+        .filter(|s| s.starts_with("LOCK") || s.contains("clock"))
+    {
         assert_says!(sentence, "undecided");
         assert_lacks!(sentence, "0.82×");
     }
     // The twin: with the verdicts that the figures deserve, there are claims.
-    assert!(of(&record()).iter().any(|s| s.contains("0.820×")));
+    assert!(sentences(&record()).iter().any(|s| s.contains("0.820×")));
 }
 
 #[test]
@@ -216,10 +223,10 @@ fn a_slope_that_is_no_cost_is_not_quoted() {
         linear: Some(false),
         ..Linearity::default()
     });
-    assert!(of(&r).iter().all(|s| !s.contains("POPF")), "{:?}", of(&r));
+    assert!(sentences(&r).iter().all(|s| !s.contains("POPF")), "{:?}", sentences(&r));
     // Where its costs by the loop around it are known, they are.
     r.experiments[1].variants[0] = bent("push-popf", [11.0, 14.0, 12.0], "");
-    let said = of(&r);
+    let said = sentences(&r);
     assert!(
         said.iter().any(|s| s.starts_with("POPF costs 11.0–14.0 ticks")),
         "{said:?}"
@@ -257,7 +264,7 @@ fn there_are_at_most_ten_and_what_is_missing_is_among_them() {
     let command = |i: usize| pair(&format!("cmd{i}"), "cmd", Verdict::Slower, 2.0, near(2.0));
     r.experiments
         .push(experiment("time", vec![], (0..30).map(command).collect()));
-    let all = of(&r);
+    let all = sentences(&r);
     assert!(all.iter().map(|s| lines(s)).sum::<usize>() <= MOST, "{all:?}");
     assert!(all[0].ends_with("And 27 more."), "{all:?}");
     assert_says!(all.last().unwrap(), "hackbench (fork was refused)");
@@ -269,7 +276,7 @@ fn a_whole_run_in_the_tree_has_room_for_the_width_of_a_lock() {
         env!("CARGO_MANIFEST_DIR"),
         "/../../records/2026-11-23-epyc-turin-kvm.json.gz"
     );
-    let all = of(&crate::record::load(path.as_ref()).unwrap());
+    let all = sentences(&crate::record::load(path.as_ref()).unwrap());
     assert!(all.iter().any(|s| s.contains("8 free bits")), "{all:#?}");
     assert!(all.iter().map(|s| lines(s)).sum::<usize>() <= MOST, "{all:#?}");
 }

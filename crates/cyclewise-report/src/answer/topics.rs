@@ -1,8 +1,7 @@
 //! Sentences about what was measured, by topic. Each names the rows that it rests on.
 
-use super::Finding;
 use super::in_context::{self, Row};
-use super::{fitting, listed};
+use super::{Finding, fitting, listed};
 use crate::number::{brief, cost_range};
 use crate::record::{Experiment, Record, Unit, Variant, Verdict, bounds};
 

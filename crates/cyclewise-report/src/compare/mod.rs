@@ -9,11 +9,10 @@ mod matrix;
 
 pub use fail_on::FailOn;
 
-use crate::answer;
 use crate::error::{Error, Result};
 use crate::record::compare::{CompareExperiment, CompareReport, CompareRow, RecordHead, SCHEMA, Side};
 use crate::record::{Experiment, Record, Unit, letters};
-use crate::stats;
+use crate::{answer, stats};
 use cyclewise_bench::compare::{self as decided, Outcome, Side as Decided};
 
 /// Compares the records with the first one.

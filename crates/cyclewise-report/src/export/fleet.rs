@@ -64,7 +64,6 @@ pub(super) fn differing(groups: &[Group]) -> Vec<&str> {
     names
 }
 
-/// A fact of a group.
 pub(super) fn fact<'g>(group: &'g Group, name: &str) -> Option<&'g str> {
     let found = group.facts.iter().find(|(known, _)| known == name);
     found.map(|(_, value)| value.as_str())

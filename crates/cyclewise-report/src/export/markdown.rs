@@ -6,7 +6,6 @@ use std::fmt::Write;
 
 /// Begins the part of a page that is made from records.
 const BEGIN: &str = "<!-- cyclewise limits: begin -->\n";
-/// Ends it.
 const END: &str = "<!-- cyclewise limits: end -->\n";
 
 /// All tables: the limits, the ratios on each machine side by side, and each machine.

@@ -15,8 +15,7 @@ pub mod table;
 
 use crate::number;
 use crate::record::compare::RecordHead;
-use crate::record::core_to_core;
-use crate::record::{Experiment, Variant};
+use crate::record::{Experiment, Variant, core_to_core};
 pub use cyclewise_bench::export::bmf;
 
 /// What tells a record from others: its machine, its kernel, its date, and how many runs it was made of.

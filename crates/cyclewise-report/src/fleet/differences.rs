@@ -24,7 +24,6 @@ const ALL_PAIRS: usize = 8;
 /// The most pairs: what a person reads.
 const MOST_PAIRS: usize = 200;
 
-/// What was found.
 pub(super) struct FoundDifferences {
     pub differences: Vec<Difference>,
     pub pairs: Vec<Pair>,

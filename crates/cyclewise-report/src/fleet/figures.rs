@@ -140,7 +140,6 @@ impl Columns {
         }
     }
 
-    /// The column of a row.
     fn column(&mut self, row: &Row, unit: Unit, place: usize) -> usize {
         let key = (Arc::clone(&row.experiment), Arc::clone(&row.variant), unit.as_str());
         let next = self.columns.len();

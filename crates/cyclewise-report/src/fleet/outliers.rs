@@ -8,10 +8,9 @@
 
 use super::columns::Fleet;
 use super::distance::{FEWEST, can_tell, distance};
-use super::evidence;
 use super::row::{ModeFit, Row};
 use super::together::{self, Statement};
-use super::words;
+use super::{evidence, words};
 use crate::number;
 use crate::record::fleet_report::{Distance, Outlier, Search, UnlikeMachine};
 use crate::stats::{self, FAR, NEAR, Prior, Tail};
@@ -29,7 +28,6 @@ const MOST_NOTES: usize = 10;
 /// The most machines of a mode that a note names.
 const MOST_NAMES: usize = 10;
 
-/// What was found.
 pub(super) struct FoundOutliers {
     pub unlike: Vec<UnlikeMachine>,
     pub outliers: Vec<Outlier>,

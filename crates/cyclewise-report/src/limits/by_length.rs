@@ -193,7 +193,7 @@ mod tests {
     }
 
     fn found(record: &Record) -> PrimitiveCosts {
-        let limits = limits::of(vec![record.clone()]);
+        let limits = limits::on_machines(vec![record.clone()]);
         let place = PRIMITIVES.iter().position(|p| p.name == LIST).unwrap();
         limits.machines[0].primitives[place].clone()
     }
@@ -215,7 +215,7 @@ mod tests {
             [3.0, 18.0]
         );
         assert_eq!(judged(&r), (Verdict::Slower, None));
-        let shown = markdown::limits(&limits::of(vec![r]));
+        let shown = markdown::limits(&limits::on_machines(vec![r]));
         let cells = format!("| {LIST} | `rseq-add` | 3.00–18.0 | 4.50–36.0 | 1.50–2.00 (slower) | — | — |");
         assert!(shown.contains(&cells), "{shown}");
     }
@@ -225,7 +225,7 @@ mod tests {
         let r = record([1.5, 36.0, 21.0]);
         let why = "not linear: faster at 4 copies, slower at 8 and 16".to_owned();
         assert_eq!(judged(&r), (Verdict::Undecided, Some(why)));
-        let shown = markdown::limits(&limits::of(vec![r.clone()]));
+        let shown = markdown::limits(&limits::on_machines(vec![r.clone()]));
         assert_says!(shown, "(undecided: faster at 4 copies, slower at 8 and 16)");
         // The twin: without batches there is nothing to compare, and no ratio.
         let mut without = r;

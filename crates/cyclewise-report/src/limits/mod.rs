@@ -120,7 +120,7 @@ impl Cost {
 }
 
 /// The limits on the machines of these records, the oldest record first.
-pub fn of(mut records: Vec<Record>) -> Limits {
+pub fn on_machines(mut records: Vec<Record>) -> Limits {
     records.sort_by_key(|r| (machines::when(&r.created), r.created.clone()));
     let has_rows = |r: &Record| PRIMITIVES.iter().any(|p| first(r, p.ours).is_some());
     let (records, without): (Vec<Record>, Vec<Record>) = records.into_iter().partition(has_rows);
@@ -185,7 +185,6 @@ fn described(record: &Record) -> String {
     format!("{day}{commit}{tick}{untested}")
 }
 
-/// The first of the rows that a record has.
 fn first<'a>(record: &'a Record, rows: &[Row]) -> Option<Measured<'a>> {
     rows.iter().find_map(|row| Measured::of(record, *row))
 }

@@ -23,7 +23,7 @@ fn in_the_tree() -> Vec<Record> {
 #[test]
 fn the_page_is_what_the_records_say() {
     let page = std::fs::read_to_string(root().join("design/limits.md")).unwrap();
-    let tables = markdown::limits(&of(in_the_tree()));
+    let tables = markdown::limits(&on_machines(in_the_tree()));
     let new = markdown::with_limits(&page, &tables).expect("the page has its markers");
     assert!(
         new == page,
@@ -38,7 +38,7 @@ fn the_page_is_what_the_records_say() {
         );
     }
     // The twin: a record less is another page.
-    let less = markdown::with_limits(&page, &markdown::limits(&of(in_the_tree().split_off(1)))).unwrap();
+    let less = markdown::with_limits(&page, &markdown::limits(&on_machines(in_the_tree().split_off(1)))).unwrap();
     assert_ne!(less, page);
 }
 
@@ -72,6 +72,11 @@ fn made_up(created: &str, rows: &[(&str, &str, f64)]) -> Record {
     r
 }
 
+/// The limits of one record of these rows.
+fn of_rows(rows: &[(&str, &str, f64)]) -> Limits {
+    on_machines(vec![made_up("2026-01-01", rows)])
+}
+
 /// As the lab marks a row whose time is not linear in its copies.
 fn bend(r: &mut Record, experiment: &str, variant: &str) {
     let e = r.experiments.iter_mut().find(|e| e.name == experiment).unwrap();
@@ -92,14 +97,11 @@ const LIST: &str = "FreeList: pop and push";
 
 #[test]
 fn rows_that_a_record_lacks_are_dashes() {
-    let limits = of(vec![made_up(
-        "2026-01-01",
-        &[
-            ("spinlock", "cyclewise", 6.0),
-            ("spinlock", "spin", 5.0),
-            ("spinlock", "mcs", 9.0),
-        ],
-    )]);
+    let limits = of_rows(&[
+        ("spinlock", "cyclewise", 6.0),
+        ("spinlock", "spin", 5.0),
+        ("spinlock", "mcs", 9.0),
+    ]);
     let lock = of_one(&limits, FREE_LOCK);
     assert!(lock.limit.is_none() && lock.to_limit.is_none());
     assert_eq!(lock.peer.as_ref().unwrap().row, "spin");
@@ -111,7 +113,7 @@ fn rows_that_a_record_lacks_are_dashes() {
         "| SpinLock: lock, unlock, free | — | — | 6.0 | — | spin 5.0 | 1.2 |"
     );
     // Without any row, the record makes no machine.
-    let limits = of(vec![made_up("2026-01-01", &[("time", "cmd", 6.0)]), Record::default()]);
+    let limits = on_machines(vec![made_up("2026-01-01", &[("time", "cmd", 6.0)]), Record::default()]);
     assert!(limits.machines.is_empty() && limits.without.len() == 2);
 }
 
@@ -121,8 +123,8 @@ fn text_of_a_record_breaks_no_table() {
     r.machine.cpu_model = "A|B\n<script>`[x](y)\u{202e}\u{2066}".to_owned();
     r.machine.kernel = "6|\u{7}".to_owned();
     r.tool.commit = Some("a|b\ncd".to_owned());
-    let usual = markdown::limits(&of(vec![made_up("2026-01-01", &[("spinlock", "cyclewise", 6.0)])]));
-    let shown = markdown::limits(&of(vec![r]));
+    let usual = markdown::limits(&of_rows(&[("spinlock", "cyclewise", 6.0)]));
+    let shown = markdown::limits(&on_machines(vec![r]));
     assert_eq!(shown.lines().count(), usual.lines().count(), "{shown}");
     assert_eq!(shown.matches('|').count(), usual.matches('|').count());
     assert!(
@@ -146,7 +148,7 @@ fn the_newest_record_with_a_limit_counts_and_figures_are_never_of_two() {
         ],
     );
     let newest = made_up("2026-01-03", &[("spinlock", "cyclewise", 7.0)]);
-    let limits = of(vec![newest, new, old]);
+    let limits = on_machines(vec![newest, new, old]);
     assert_eq!(limits.machines.len(), 1);
     let lock = of_one(&limits, FREE_LOCK);
     assert_eq!(lock.ours.as_ref().unwrap().value, Ok(5.0));
@@ -164,7 +166,7 @@ fn a_lock_beside_its_limit_counts_before_one_of_another_experiment() {
         ("width", "spin", 10.0),
         ("width", "cmpxchg32-mov32", 5.0),
     ];
-    let limits = of(vec![made_up("2026-01-01", &rows)]);
+    let limits = of_rows(&rows);
     let lock = of_one(&limits, FREE_LOCK);
     assert_eq!(lock.ours.as_ref().unwrap().value, Ok(5.0));
     assert!(lock.to_limit.as_ref().unwrap().paired && lock.to_peer.as_ref().unwrap().value == 0.5);
@@ -177,7 +179,7 @@ fn a_limit_of_two_operations_is_twice_the_row_beside_ours() {
         ("percpu-lists", "rseq-add", 2.0),
         ("percpu", "rseq-add-64", 1.0),
     ];
-    let limits = of(vec![made_up("2026-01-01", &rows)]);
+    let limits = of_rows(&rows);
     let list = of_one(&limits, LIST);
     assert_eq!(
         list.limit.as_ref().unwrap().value,
@@ -186,7 +188,7 @@ fn a_limit_of_two_operations_is_twice_the_row_beside_ours() {
     );
     assert_eq!(list.to_limit.as_ref().unwrap().value, 1.5);
     // A row of another kind of loop does not stand for it.
-    let limits = of(vec![made_up("2026-01-01", &[rows[0], rows[2]])]);
+    let limits = of_rows(&[rows[0], rows[2]]);
     assert_eq!(of_one(&limits, LIST).limit, None);
 }
 
@@ -203,7 +205,7 @@ fn a_limit_that_is_not_linear_is_told_and_not_replaced() {
     let mut r = made_up("2026-01-01", &rows);
     bend(&mut r, "width", "cmpxchg32-mov32");
     bend(&mut r, "width", "spin");
-    let limits = of(vec![r.clone()]);
+    let limits = on_machines(vec![r.clone()]);
     let lock = of_one(&limits, FREE_LOCK);
     // Another row of the experiment stands for the limit; no peer of another experiment does for the peer.
     assert_eq!(lock.limit.as_ref().unwrap().row, "xchg32-mov32");
@@ -211,7 +213,7 @@ fn a_limit_that_is_not_linear_is_told_and_not_replaced() {
     assert_eq!((peer.row.as_str(), peer.value), ("spin", Err(NoCost::NotLinear)));
     assert_eq!(lock.to_peer, None);
     bend(&mut r, "width", "xchg32-mov32");
-    let limits = of(vec![r]);
+    let limits = on_machines(vec![r]);
     let lock = of_one(&limits, FREE_LOCK);
     assert_eq!(lock.limit.as_ref().unwrap().value, Err(NoCost::NotLinear));
     let shown = markdown::limits(&limits);
@@ -229,9 +231,9 @@ fn a_limit_that_is_not_positive_is_skipped() {
             ("width", "cmpxchg32-mov32", none),
             ("width", "xchg32-mov32", 5.0),
         ];
-        let limits = of(vec![made_up("2026-01-01", &rows)]);
+        let limits = of_rows(&rows);
         assert_eq!(of_one(&limits, FREE_LOCK).limit.as_ref().unwrap().value, Ok(5.0));
-        let limits = of(vec![made_up("2026-01-01", &rows[..2])]);
+        let limits = of_rows(&rows[..2]);
         let lock = of_one(&limits, FREE_LOCK);
         assert_eq!(lock.limit.as_ref().unwrap().value, Err(NoCost::NotACost));
         assert_eq!(lock.to_limit, None);
@@ -248,7 +250,7 @@ fn a_row_of_two_lengths_above_its_locked_one_is_no_cost() {
         ("refcount", "cas-full", 15.5),
     ];
     let mut r = made_up("2026-01-01", &rows);
-    let limits = of(vec![r.clone()]);
+    let limits = on_machines(vec![r.clone()]);
     let count = of_one(&limits, "Refcount without LOCK");
     for cost in [&count.limit, &count.ours] {
         assert_eq!(cost.as_ref().unwrap().value, Err(NoCost::NotACost));
@@ -259,7 +261,7 @@ fn a_row_of_two_lengths_above_its_locked_one_is_no_cost() {
     assert_says!(shown, "slopes of two lengths, not tested for linearity");
     // The twin: a record that tests slopes says what it measured.
     r.runs.push(Run::default());
-    let limits = of(vec![r]);
+    let limits = on_machines(vec![r]);
     let count = of_one(&limits, "Refcount without LOCK");
     assert_eq!(count.limit.as_ref().unwrap().value, Ok(17.2));
     assert_lacks!(markdown::limits(&limits), "not tested");
@@ -278,13 +280,13 @@ fn records_are_ordered_by_time_counted_once_and_machines_told_apart() {
         with("2026-01-01T23:00:00.5Z", 2, 5.0),
         with("2026-01-01T23:00:00.500001Z", 2, 6.0),
     );
-    let limits = of(vec![late.clone(), early.clone(), late]);
+    let limits = on_machines(vec![late.clone(), early.clone(), late]);
     assert_eq!(limits.machines[0].records.len(), 2);
     assert_eq!(of_one(&limits, FREE_LOCK).ours.as_ref().unwrap().value, Ok(6.0));
     assert_eq!(limits.machines[0].name, "AMD Zen 4");
     let mut other = with("2026-01-03T00:00:00Z", 2, 7.0);
     other.machine.cpu_model = "AMD EPYC 9R14".to_owned();
-    let limits = of(vec![early, other.clone(), with("2026-01-04T00:00:00Z", 4, 7.0), {
+    let limits = on_machines(vec![early, other.clone(), with("2026-01-04T00:00:00Z", 4, 7.0), {
         other.machine.hypervisor = Some("KVMKVMKVM".to_owned());
         other
     }]);

@@ -91,8 +91,7 @@ fn line(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::fake::Tree;
-    use crate::machine::fake::{AARCH64, X86};
+    use crate::machine::fake::{AARCH64, Tree, X86};
 
     fn of(tree: &Tree, cpuinfo: &str, variables: &[(&str, &str)]) -> Identity {
         identity_of(&tree.fs(), &CpuInfo::parse(cpuinfo), &Variables::from(variables))

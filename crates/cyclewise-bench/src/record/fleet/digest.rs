@@ -12,7 +12,7 @@ use std::fmt::Write;
 const KEPT: usize = 16;
 
 /// The digest of a record, in hexadecimal digits.
-pub(super) fn of(record: &Skim) -> String {
+pub(super) fn of_figures(record: &Skim) -> String {
     let mut hash = Fields(Sha256::new());
     let identity = &record.machine.identity;
     hash.text(&record.created);

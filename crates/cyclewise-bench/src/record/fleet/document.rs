@@ -44,7 +44,7 @@ impl Document {
         if record.schema != record::SCHEMA {
             return Err(unknown(&record.schema));
         }
-        let member = member::of(file, record, names)?;
+        let member = member::from_skim(file, record, names)?;
         Ok(Self::Member(Box::new(member)))
     }
 }

@@ -18,9 +18,9 @@ const FIGURES: std::ops::RangeInclusive<f64> = 1e-15..=1e15;
 type Medians<'a> = HashMap<(&'a str, &'a str), f64>;
 
 /// The member that a record's text is; `file` is its name below the folder.
-pub(super) fn of(file: &str, record: Skim, names: &Names) -> Result<Member, Fault> {
+pub(super) fn from_skim(file: &str, record: Skim, names: &Names) -> Result<Member, Fault> {
     check(&record)?;
-    let digest = digest::of(&record);
+    let digest = digest::of_figures(&record);
     let medians: Vec<Medians> = record.runs.iter().map(medians).collect();
     let rows = record.experiments.into_iter().flat_map(|e| rows(e, &medians, names));
     let mut member = Member {

@@ -77,7 +77,7 @@ pub struct Fault(pub ProblemKind, pub String);
 
 impl Fault {
     /// The problem of the file of this name; its reason is in one line.
-    pub fn of(self, file: &str) -> Problem {
+    pub fn in_file(self, file: &str) -> Problem {
         Problem {
             name: file.to_owned(),
             kind: self.0,

@@ -10,8 +10,7 @@ use crate::export::job::command_line;
 use crate::files;
 use crate::record::fleet::{Problem, ProblemKind};
 use crate::record::plan::{self, FILE, Plan, Work};
-use cyclewise_report::files::output;
-use cyclewise_report::files::output::tell;
+use cyclewise_report::files::output::{self, tell};
 use std::io::ErrorKind;
 use std::path::Path;
 

@@ -137,7 +137,6 @@ fn without_checkup(dir: &Path, joined: &Joined) -> String {
     named(without.into_iter().map(|node| format!("no report of doctor: {node}")))
 }
 
-/// The names of the problems of this kind.
 fn names(joined: &Joined, kind: ProblemKind) -> Vec<&str> {
     let of_kind = joined.head.problems.iter().filter(|p| p.kind == kind);
     of_kind.map(|p| p.name.as_str()).collect()

@@ -76,7 +76,7 @@ pub(crate) fn survey(dir: &Path, plan: Option<&Plan>) -> Result<Survey> {
         let name = shown(dir, &path);
         if !path.is_file() {
             let why = "is a folder, a FIFO or a device, or a link to nothing, not a shard".to_owned();
-            problems.push(Fault(ProblemKind::Foreign, why).of(&name));
+            problems.push(Fault(ProblemKind::Foreign, why).in_file(&name));
             continue;
         }
         if is_temporary(&path) {
@@ -87,7 +87,7 @@ pub(crate) fn survey(dir: &Path, plan: Option<&Plan>) -> Result<Survey> {
             Ok(head) => match head.shard {
                 Some(Shard { count, .. }) if count > MOST_SHARDS => {
                     let why = format!("it claims to be one of {count} shards, more than {MOST_SHARDS}");
-                    problems.push(Fault(ProblemKind::Mangled, why).of(&name));
+                    problems.push(Fault(ProblemKind::Mangled, why).in_file(&name));
                 }
                 Some(shard) => candidates.push(Candidate {
                     path,
@@ -97,10 +97,10 @@ pub(crate) fn survey(dir: &Path, plan: Option<&Plan>) -> Result<Survey> {
                 }),
                 None => {
                     let fault = Fault(ProblemKind::Foreign, "it is a whole sweep, not a shard".to_owned());
-                    problems.push(fault.of(&name));
+                    problems.push(fault.in_file(&name));
                 }
             },
-            Err(fault) => problems.push(fault.of(&name)),
+            Err(fault) => problems.push(fault.in_file(&name)),
         }
     }
     let expected = match plan.map(|p| (&p.tool, &p.work)) {
@@ -124,7 +124,7 @@ pub(crate) fn survey(dir: &Path, plan: Option<&Plan>) -> Result<Survey> {
     };
     for candidate in candidates {
         if let Err(fault) = survey.add(&candidate) {
-            survey.problems.push(fault.of(&candidate.name));
+            survey.problems.push(fault.in_file(&candidate.name));
         }
     }
     for number in &survey.contradictory {

@@ -8,7 +8,6 @@
 
 /// Pages that hold sites.
 pub(crate) const PAGES: usize = 50;
-/// Sites on each.
 pub(crate) const SITES_A_PAGE: usize = 20;
 
 /// Where the sites begin; the reference keeps them linked.

@@ -8,7 +8,6 @@
 
 use core::arch::asm;
 
-/// INC of the word.
 #[inline(always)]
 pub(crate) fn inc(word: &mut u64) {
     // SAFETY: the word is ours alone. No nomem: it is memory.

@@ -131,8 +131,7 @@ fn fsgsbase(i: &Inputs) -> Answer {
 mod tests {
     use super::*;
     use crate::machine::CpuInfo;
-    use crate::machine::fake::AARCH64;
-    use crate::machine::fake::Tree;
+    use crate::machine::fake::{AARCH64, Tree};
 
     #[test]
     fn a_guest_has_its_instructions() {

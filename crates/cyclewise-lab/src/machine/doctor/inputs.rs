@@ -1,11 +1,9 @@
 //! All data that the doctor evaluates, gathered beforehand so that tests can describe any machine.
 
 use crate::error::Error;
-use crate::machine::guest;
 use crate::machine::identity::{Variables, identity_of};
-use crate::machine::lock_emulator;
 use crate::machine::lock_event::{self, Survey};
-use crate::machine::{CpuInfo, Cpuid};
+use crate::machine::{CpuInfo, Cpuid, guest, lock_emulator};
 use crate::record::{Guest, Identity};
 use crate::sys::affinity;
 use crate::sys::auxv::Auxv;

@@ -15,8 +15,7 @@
 //! these names.
 
 use crate::arch::store::store_and_wait;
-use crate::sys::affinity;
-use crate::sys::interrupt;
+use crate::sys::{affinity, interrupt};
 use std::io;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, fence};

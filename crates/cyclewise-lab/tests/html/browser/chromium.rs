@@ -24,7 +24,6 @@ onload = () => {
 };
 "#;
 
-/// A Chromium.
 pub(crate) struct Chromium {
     program: PathBuf,
 }

@@ -9,9 +9,8 @@ use crate::error::Result;
 use crate::export::listed_variants;
 use crate::export::number::{NONE, count, decimals, estimate, fixed, interval, p_value, percent, significant};
 use crate::export::row::{cycles, kind, least, marks, median, spread, usual_state};
-use crate::record::Published;
 use crate::record::core_to_core::{Matrix, spans};
-use crate::record::{Experiment, Record, Variant, bounds};
+use crate::record::{Experiment, Published, Record, Variant, bounds};
 
 /// An experiment of a record.
 pub(super) struct ExperimentView<'a> {
@@ -77,7 +76,6 @@ impl<'a> ExperimentView<'a> {
     }
 }
 
-/// The strips of an experiment.
 pub(super) fn strips(e: &Experiment) -> usize {
     listed_variants(e, MOST_PAIRS).len()
 }

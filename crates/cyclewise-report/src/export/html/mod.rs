@@ -25,10 +25,9 @@ pub mod words;
 
 use crate::error::{Error, Result};
 use crate::export::in_unit;
-use crate::record::Published;
-use crate::record::Record;
 use crate::record::compare::CompareReport;
 use crate::record::fleet_report::FleetReport;
+use crate::record::{Published, Record};
 use askama::Template;
 use std::borrow::Cow;
 

@@ -34,7 +34,6 @@ pub struct RunPage<'a> {
     records: Vec<RecordView<'a>>,
 }
 
-/// One record.
 struct RecordView<'a> {
     id: String,
     /// The CPU model.
@@ -95,7 +94,7 @@ impl<'a> RecordView<'a> {
             id: format!("r{number}"),
             name: &record.machine.cpu_model,
             created: &record.created,
-            answer: answer::of(record),
+            answer: answer::sentences(record),
             facts,
             mitigations: mitigations(&record.machine),
             warnings: &record.machine.warnings,

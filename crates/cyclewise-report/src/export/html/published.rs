@@ -3,8 +3,7 @@
 use super::table::{Table, number, words};
 use crate::export::number::{NONE, count};
 use crate::export::row::median;
-use crate::record::Experiment;
-use crate::record::Published;
+use crate::record::{Experiment, Published};
 
 /// The table; `None` if the source published no figure.
 pub(super) fn table(e: &Experiment, published: &[Published]) -> Option<Table> {

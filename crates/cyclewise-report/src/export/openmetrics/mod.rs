@@ -311,7 +311,6 @@ impl Exposition<'_> {
     }
 }
 
-/// The name of a group.
 fn group_name(report: &FleetReport, group: usize) -> &str {
     report.groups.get(group).map_or("", |g| &g.name)
 }

@@ -48,7 +48,7 @@ pub fn record(record: &Record, look: Look) -> String {
 /// What the record answers, and a line for each experiment.
 fn answer(record: &Record, look: Look) -> String {
     let mut out = String::new();
-    for sentence in answer::of(record) {
+    for sentence in answer::sentences(record) {
         let _ = writeln!(out, "{}", wrapped(&sentence, look, 0, 2));
     }
     if !record.experiments.is_empty() {
@@ -103,7 +103,6 @@ fn identity(id: &Identity) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
-/// What a tick is.
 fn tick(m: &Machine) -> String {
     let clocksource = match m.clocksource.as_str() {
         "" => "clocksource unknown",

@@ -245,7 +245,7 @@ fn the_hypervisor_has_the_name_that_people_know() {
 #[test]
 fn the_answer_of_a_whole_run_is_at_most_ten_lines() {
     for record in [crate::answer::tests::record(), crate::answer::tests::full()] {
-        let said = crate::answer::of(&record);
+        let said = crate::answer::sentences(&record);
         let lines: usize = said
             .iter()
             .map(|s| wrapped(s, Look::new(None, false), 0, 2).lines().count())

@@ -29,7 +29,6 @@ trait Bag: Sync {
 
     /// Takes one. `chance` selects what a twin does between its load and its store.
     fn take(&self, chance: u64) -> Option<Self::Held<'_>>;
-    /// Its number.
     fn number(held: &Self::Held<'_>) -> usize;
     /// Gives it back; false if there is no room.
     fn give(&self, held: Self::Held<'_>, chance: u64) -> bool;

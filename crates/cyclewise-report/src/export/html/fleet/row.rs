@@ -12,7 +12,6 @@ use crate::record::fleet_report::{Component, FleetReport, GroupSpread, MOST_VALU
 /// Strips of a plot; the table has more groups.
 const MOST_STRIPS: usize = 16;
 
-/// One row.
 pub(super) struct RowView {
     pub(super) id: String,
     pub(super) experiment: String,
@@ -55,7 +54,6 @@ impl RowView {
     }
 }
 
-/// The name of a group.
 fn group_name(report: &FleetReport, group: usize) -> &str {
     report.groups.get(group).map_or("", |g| &g.name)
 }

@@ -40,6 +40,17 @@ pub(super) struct Axis {
 }
 
 impl Axis {
+    /// An axis of all values.
+    pub(super) fn without_lanes(lo: f64, hi: f64, log: bool) -> Axis {
+        Axis {
+            lo,
+            hi,
+            log,
+            low_lane: false,
+            high_lane: false,
+        }
+    }
+
     /// The axis for these strips; `None` if there is nothing to draw.
     pub(super) fn choose(strips: &[Strip]) -> Option<Axis> {
         let mut all: Vec<f64> = Vec::new();

@@ -45,13 +45,7 @@ impl Bars<'_> {
         }
         let ends = self.bars.iter().map(|b| b.ci95[1]).filter(|v| v.is_finite());
         let hi = ends.fold(longest, f64::max).min(LONGEST_WHISKER * longest) * 1.04;
-        let axis = Axis {
-            lo: 0.0,
-            hi: if hi > 0.0 { hi } else { 1.0 },
-            log: false,
-            low_lane: false,
-            high_lane: false,
-        };
+        let axis = Axis::without_lanes(0.0, if hi > 0.0 { hi } else { 1.0 }, false);
         let svgs = both_shapes(|shape| {
             let (width, left, right, row, ticks) = match shape {
                 Shape::Wide => (960.0, 190.0, 120.0, 24.0, 7),

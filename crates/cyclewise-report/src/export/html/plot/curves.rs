@@ -62,13 +62,7 @@ fn axis(lo: f64, hi: f64, log: bool) -> Axis {
     } else {
         (lo.min(0.0), hi * 1.04)
     };
-    Axis {
-        lo,
-        hi: if hi > lo { hi } else { lo + 1.0 },
-        log,
-        low_lane: false,
-        high_lane: false,
-    }
+    Axis::without_lanes(lo, if hi > lo { hi } else { lo + 1.0 }, log)
 }
 
 impl Frame {

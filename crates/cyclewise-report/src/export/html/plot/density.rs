@@ -119,14 +119,8 @@ impl Frame {
 }
 
 fn log_axis(lo: f64, hi: f64, margin: f64) -> Axis {
-    Axis {
-        // The margin may go beyond what a double holds.
-        lo: (lo / margin).max(f64::MIN_POSITIVE),
-        hi: (hi * margin).min(f64::MAX),
-        log: true,
-        low_lane: false,
-        high_lane: false,
-    }
+    // The margin may go beyond what a double holds.
+    Axis::without_lanes((lo / margin).max(f64::MIN_POSITIVE), (hi * margin).min(f64::MAX), true)
 }
 
 impl Density<'_> {
