@@ -1,5 +1,6 @@
 //! A doctor's report, read back: the JSON schema `cyclewise.doctor/1`, which `doctor --json` writes.
 
+use super::fleet::Status;
 use super::load::check_schema;
 use super::{Identity, Tool};
 use crate::error::{Error, Result};
@@ -48,14 +49,11 @@ pub struct Doctor {
 pub struct Line {
     /// The name for scripts, in kebab-case.
     pub name: String,
-    /// `ok`, `limited`, `absent` or `unknown`.
-    pub status: String,
+    /// What a doctor says, [`Status::is_of_doctor`].
+    pub status: Status,
     /// The finding.
     pub value: String,
 }
-
-/// The statuses that a line can have.
-const STATUSES: [&str; 4] = ["ok", "limited", "absent", "unknown"];
 
 /// Parses a report; `name` is its name in errors.
 ///
@@ -79,8 +77,9 @@ fn parse(name: &str, text: &str) -> Result<Doctor> {
     };
     let mut names = BTreeSet::new();
     for line in &doctor.lines {
-        if !STATUSES.contains(&line.status.as_str()) {
-            return modified(format!("line {:?} has the unknown status {:?}", line.name, line.status));
+        if !line.status.is_of_doctor() {
+            let status = line.status.as_str();
+            return modified(format!("line {:?} has the unknown status {status:?}", line.name));
         }
         if !names.insert(&line.name) {
             return modified(format!("two lines are named {:?}", line.name));

@@ -122,7 +122,7 @@ pub struct MachineValue {
     /// The value, in the unit of the row.
     pub value: f64,
     /// Its 95 % interval; NaN, in the JSON `null`, where a bound is not known.
-    #[serde(with = "nullable")]
+    #[serde(deserialize_with = "nullable::both")]
     pub ci95: [f64; 2],
 }
 
@@ -130,54 +130,26 @@ pub struct MachineValue {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Distance {
     /// In standard deviations of the group, with a sign. NaN, in the JSON `null`, if the group is too small to say it.
-    #[serde(with = "nullable")]
+    #[serde(deserialize_with = "nullable::one")]
     pub sigmas: f64,
     /// Two-sided p.
-    #[serde(with = "nullable")]
+    #[serde(deserialize_with = "nullable::one")]
     pub p: f64,
     /// The least false discovery rate at which the machine would be named.
-    #[serde(with = "nullable")]
+    #[serde(deserialize_with = "nullable::one")]
     pub q: f64,
 }
 
-/// JSON has no NaN: it is written as `null`, and read back.
+/// JSON has no NaN: `serde_json` writes it as `null`, and these read that back.
 mod nullable {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use serde::{Deserialize, Deserializer};
 
-    /// Numbers that may be NaN.
-    pub(super) trait Numbers: Copy {
-        /// The same with `None` for NaN.
-        type Known: Serialize + for<'de> Deserialize<'de>;
-        fn known(self) -> Self::Known;
-        fn of(known: Self::Known) -> Self;
+    pub(super) fn one<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
     }
 
-    impl Numbers for f64 {
-        type Known = Option<f64>;
-        fn known(self) -> Option<f64> {
-            (!self.is_nan()).then_some(self)
-        }
-        fn of(known: Option<f64>) -> f64 {
-            known.unwrap_or(f64::NAN)
-        }
-    }
-
-    impl Numbers for [f64; 2] {
-        type Known = [Option<f64>; 2];
-        fn known(self) -> Self::Known {
-            self.map(f64::known)
-        }
-        fn of(known: Self::Known) -> Self {
-            known.map(f64::of)
-        }
-    }
-
-    pub(super) fn serialize<N: Numbers, S: Serializer>(numbers: &N, to: S) -> Result<S::Ok, S::Error> {
-        numbers.known().serialize(to)
-    }
-
-    pub(super) fn deserialize<'de, N: Numbers, D: Deserializer<'de>>(from: D) -> Result<N, D::Error> {
-        Ok(N::of(N::Known::deserialize(from)?))
+    pub(super) fn both<'de, D: Deserializer<'de>>(from: D) -> Result<[f64; 2], D::Error> {
+        Ok(<[Option<f64>; 2]>::deserialize(from)?.map(|n| n.unwrap_or(f64::NAN)))
     }
 }
 

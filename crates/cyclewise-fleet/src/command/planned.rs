@@ -134,11 +134,14 @@ fn files_of_run(words: &[String]) -> Result<Vec<(String, String)>> {
     let output = asked
         .output()
         .map_err(|e| Error::system(&program.display().to_string(), &e, "build it again, for this machine"))?;
-    let said = String::from_utf8_lossy(&output.stdout);
-    let files = said.lines().filter_map(|line| line.split_once(' '));
-    let files: Vec<_> = files
-        .map(|(option, file)| (option.to_owned(), file.to_owned()))
-        .collect();
+    let files: Vec<(String, String)> = match serde_json::from_slice(&output.stdout) {
+        Err(e) if output.status.success() => {
+            let program = program.display();
+            let why = format!("{program} planned-run: {e}; install cyclewise-fleet and cyclewise-lab of one version");
+            return Err(Error::unsupported(why).in_one_line());
+        }
+        said => said.unwrap_or_default(),
+    };
     let ours = files.iter().filter(|(option, _)| option != "--anonymous");
     refuse_ours(&ours.map(|(option, _)| (option.as_str(), true)).collect::<Vec<_>>())?;
     if output.status.success() {

@@ -6,11 +6,10 @@ use crate::error::{Error, Result, Status};
 use crate::experiment;
 use clap::Parser;
 use cyclewise_report::files::output::{put, tell};
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::exit;
 
-/// Prints each option that names a file, with the file's name, on a line.
+/// Prints the options that name files, with the files' names, as JSON.
 ///
 /// # Errors
 /// Exit 2: the command has wrong arguments.
@@ -24,7 +23,7 @@ pub(super) fn check(words: &[String]) -> Result<()> {
             command: Command::Verify(args),
         }) => {
             verify::check(&args)?;
-            return put(Path::new("-"), &named(&[("--json", &args.json)]));
+            return put_named(&[("--json", &args.json)]);
         }
         Ok(_) => return Err(Error::usage("planned-run is for `run …` and `verify …`")),
         // As a whole: `fleet plan` takes the error out of it.
@@ -47,17 +46,12 @@ pub(super) fn check(words: &[String]) -> Result<()> {
         ("--html", &common.html),
         ("--anonymous", &common.anonymous),
     ];
-    put(Path::new("-"), &named(&files))?;
+    put_named(&files)?;
     experiment::select(&args.experiments).map(drop)
 }
 
-/// A line for each option that names a file.
-fn named(files: &[(&str, &Option<PathBuf>)]) -> String {
-    let mut named = String::new();
-    for (option, file) in files {
-        if let Some(file) = file {
-            let _ = writeln!(named, "{option} {}", file.display());
-        }
-    }
-    named
+fn put_named(files: &[(&str, &Option<PathBuf>)]) -> Result<()> {
+    let named = files.iter().filter_map(|(option, file)| Some((option, file.as_ref()?)));
+    let named = serde_json::to_string(&named.collect::<Vec<_>>());
+    put(Path::new("-"), &named.map_err(|e| Error::usage(e.to_string()))?)
 }

@@ -1,18 +1,15 @@
 //! What doctors' reports say of the nodes: how many have each feature, and which nodes are not like most.
 
 use super::group::plain;
-use crate::record::fleet::Checkup;
+use crate::record::fleet::{Checkup, Status};
 use crate::record::fleet_report::Feature;
 use std::collections::BTreeMap;
-
-/// The statuses of a doctor's line, in the order in which they are shown; others follow by name.
-const STATUSES: [&str; 4] = ["ok", "limited", "absent", "unknown"];
 
 /// The most nodes that are named for a feature.
 const MOST: usize = 100;
 
 /// What a node's report says in a line: the node, the status and the value.
-type Said<'a> = (&'a str, &'a str, &'a str);
+type Said<'a> = (&'a str, &'a Status, &'a str);
 
 /// One entry for each line, in the order of a doctor's report. Of several reports of a node the last
 /// counts; of those that do not say when they were made, that whose file's name is last.
@@ -42,24 +39,26 @@ pub(super) fn features(checkups: &[Checkup]) -> Vec<Feature> {
 }
 
 fn feature(name: &str, nodes: &[Said]) -> Feature {
-    let mut by_status: BTreeMap<(usize, &str), usize> = BTreeMap::new();
-    let place = |status: &str| STATUSES.iter().position(|s| *s == status).unwrap_or(STATUSES.len());
+    let mut by_status: BTreeMap<&Status, usize> = BTreeMap::new();
     for (_, status, _) in nodes {
-        *by_status.entry((place(status), status)).or_default() += 1;
+        *by_status.entry(*status).or_default() += 1;
     }
     // Of as many with as without, those without are named.
     let usual = by_status
         .iter()
         .rev()
         .max_by_key(|(_, n)| **n)
-        .map(|((_, status), _)| *status);
+        .map(|(status, _)| *status);
     let unlike = nodes.iter().filter(|(_, status, _)| Some(*status) != usual);
     Feature {
         name: plain(name),
-        counts: by_status.iter().map(|((_, status), n)| (plain(status), *n)).collect(),
+        counts: by_status
+            .iter()
+            .map(|(status, n)| (plain(status.as_str()), *n))
+            .collect(),
         unlike: unlike
             .take(MOST)
-            .map(|(node, status, value)| (plain(node), plain(status), plain(value)))
+            .map(|(node, status, value)| (plain(node), plain(status.as_str()), plain(value)))
             .collect(),
     }
 }
@@ -69,7 +68,7 @@ mod tests {
     use super::*;
 
     fn checkup(node: &str, file: &str, lines: &[(&str, &str)]) -> Checkup {
-        let line = |(name, status): &(&str, &str)| (name.to_string(), status.to_string(), "value\n2".to_owned());
+        let line = |(name, status): &(&str, &str)| (name.to_string(), status.to_string().into(), "value\n2".to_owned());
         Checkup {
             file: file.to_owned(),
             node: node.to_owned(),

@@ -1,6 +1,6 @@
 //! What `verify` found on the nodes: the promises that broke, with the evidence.
 
-use crate::record::fleet::{BROKEN, Checkup, NOT_SHOWN};
+use crate::record::fleet::{Checkup, Status};
 use crate::record::fleet_report::{SeenPromise, Verified};
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ pub(super) fn verified(checkups: &[Checkup]) -> Vec<Verified> {
     }
     let part = |(what, mut nodes): (&str, Vec<&Checkup>)| {
         nodes.sort_by(|a, b| (&a.node, &a.file).cmp(&(&b.node, &b.file)));
-        let with = |wanted: &str| {
+        let with = |wanted: &Status| {
             let lines = nodes
                 .iter()
                 .flat_map(|node| node.lines.iter().map(move |line| (node, line)));
@@ -29,8 +29,8 @@ pub(super) fn verified(checkups: &[Checkup]) -> Vec<Verified> {
         Verified {
             what: what.to_owned(),
             nodes: nodes.len(),
-            broken: with(BROKEN),
-            not_shown: with(NOT_SHOWN),
+            broken: with(&Status::Broken),
+            not_shown: with(&Status::NotShown),
         }
     };
     parts.into_iter().map(part).collect()
@@ -42,17 +42,17 @@ mod tests {
 
     #[test]
     fn a_broken_promise_names_its_node_and_a_doctor_breaks_none() {
-        let checkup = |node: &str, verified: &str, status: &str| Checkup {
+        let checkup = |node: &str, verified: &str, status: Status| Checkup {
             node: node.to_owned(),
             verified: verified.to_owned(),
-            lines: vec![("sums-are-exact".to_owned(), status.to_owned(), "3 of 9 lost".to_owned())],
+            lines: vec![("sums-are-exact".to_owned(), status, "3 of 9 lost".to_owned())],
             ..Checkup::default()
         };
         let all = [
-            checkup("n2", "percpu", BROKEN),
-            checkup("n1", "percpu", "holds"),
-            checkup("n1", "", BROKEN),
-            checkup("n1", "clock", NOT_SHOWN),
+            checkup("n2", "percpu", Status::Broken),
+            checkup("n1", "percpu", Status::Holds),
+            checkup("n1", "", Status::Broken),
+            checkup("n1", "clock", Status::NotShown),
         ];
         let [clock, percpu] = &verified(&all)[..] else {
             panic!("two parts")

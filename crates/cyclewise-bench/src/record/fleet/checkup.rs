@@ -16,17 +16,37 @@ pub struct Checkup {
     /// What was verified; empty in a doctor's report.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub verified: String,
-    /// Name, status and value of each line. Of a promise the status is one of [`HOLDS`], [`BROKEN`] and [`NOT_SHOWN`], and the value
-    /// what was seen.
-    pub lines: Vec<(String, String, String)>,
+    /// Name, status and value of each line. Of a promise the value is what was seen.
+    pub lines: Vec<(String, Status, String)>,
 }
 
-/// The status of a promise that holds.
-pub const HOLDS: &str = "holds";
-/// The status of a promise that broke.
-pub const BROKEN: &str = "broken";
-/// The status of a promise of which neither was seen.
-pub const NOT_SHOWN: &str = "not shown";
+cyclewise_stats::words! {
+    /// What a line says of a feature, or of a promise; in the order in which they are shown.
+    #[derive(PartialOrd, Ord)]
+    Status {
+        /// The feature is good for measurements.
+        Ok = "ok",
+        /// Present, with a limitation.
+        Limited = "limited",
+        /// Not present.
+        Absent = "absent",
+        /// Cannot be determined.
+        Unknown = "unknown",
+        /// The promise holds.
+        Holds = "holds",
+        /// It broke.
+        Broken = "broken",
+        /// Neither was seen.
+        NotShown = "not shown",
+    }
+}
+
+impl Status {
+    /// Whether a doctor says it of a feature.
+    pub fn is_of_doctor(&self) -> bool {
+        matches!(self, Self::Ok | Self::Limited | Self::Absent | Self::Unknown)
+    }
+}
 
 fn clean(text: &str) -> String {
     text.replace(crate::error::is_control, " ")
@@ -44,12 +64,12 @@ impl Verification {
     pub fn checkup(&self, file: &str) -> Checkup {
         let line = |c: &verification::Check| {
             let status = match c.holds {
-                Some(true) => HOLDS,
-                Some(false) => BROKEN,
-                None => NOT_SHOWN,
+                Some(true) => Status::Holds,
+                Some(false) => Status::Broken,
+                None => Status::NotShown,
             };
             let value = format!("{} (the promise: {})", c.seen, c.promise);
-            (clean(&c.name), status.to_owned(), clean(&value))
+            (clean(&c.name), status, clean(&value))
         };
         Checkup {
             file: file.to_owned(),
@@ -72,7 +92,7 @@ impl Doctor {
             lines: self
                 .lines
                 .iter()
-                .map(|l| (clean(&l.name), clean(&l.status), clean(&l.value)))
+                .map(|l| (clean(&l.name), l.status.clone(), clean(&l.value)))
                 .collect(),
         }
     }
@@ -93,7 +113,7 @@ mod tests {
             node: "n17".to_owned(),
             created: "2026-11-23T18:00:00Z".to_owned(),
             verified: String::new(),
-            lines: vec![["rseq", "absent", " [2Jv"].map(str::to_owned).into()],
+            lines: vec![("rseq".to_owned(), Status::Absent, " [2Jv".to_owned())],
         };
         assert_eq!(report.checkup("a/d.json"), checkup);
         let unnamed = doctor::from_str("d.json", &text.replace(r#""node":"n17""#, "")).unwrap();
@@ -107,8 +127,8 @@ mod tests {
             {"name":"b","promise":"p","seen":"\u001b[2J","holds":false},{"name":"c","promise":"p","seen":"s","holds":null}]}"#;
         let found = verification::from_str("v.json", text).unwrap().checkup("v.json");
         assert_eq!((&*found.node, &*found.verified), ("n17", "refs"));
-        let statuses: Vec<&str> = found.lines.iter().map(|line| &*line.1).collect();
-        assert_eq!(statuses, [HOLDS, BROKEN, NOT_SHOWN]);
+        let statuses = found.lines.iter().map(|line| line.1.as_str());
+        assert!(statuses.eq(["holds", "broken", "not shown"]));
         assert_eq!(found.lines[1].2, " [2J (the promise: p)");
         assert!(verification::from_str("v.json", &text.replace("verify/1", "verify/2")).is_err());
     }

@@ -12,7 +12,7 @@ mod names;
 mod of_record;
 pub mod skim;
 
-pub use checkup::{BROKEN, Checkup, HOLDS, NOT_SHOWN};
+pub use checkup::{Checkup, Status};
 pub use document::Document;
 pub use names::Names;
 

@@ -5,7 +5,7 @@ use crate::command::cli::JoinArgs;
 use crate::error::{Error, Result};
 use crate::export::job::command_line;
 use crate::files::{self, Joined};
-use crate::record::fleet::{BROKEN, ProblemKind};
+use crate::record::fleet::{ProblemKind, Status};
 use crate::record::plan::{Plan, Work};
 use cyclewise_report::files::output;
 use cyclewise_report::files::progress::Reporter;
@@ -120,7 +120,7 @@ fn findings(joined: &Joined) -> String {
 /// The promises that broke: the node, and a line.
 fn broken(joined: &Joined) -> impl Iterator<Item = (&str, String)> {
     joined.verifications().flat_map(|found| {
-        let broken = found.lines.iter().filter(|(_, status, _)| status == BROKEN);
+        let broken = found.lines.iter().filter(|(_, status, _)| *status == Status::Broken);
         broken.map(|(name, _, seen)| {
             let line = format!(
                 "broken: {}: {} {name}: {seen}; {}",
