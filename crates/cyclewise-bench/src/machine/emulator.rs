@@ -51,7 +51,6 @@ fn foreign(fs: &Sysfs, arch: &str, cpuinfo: &CpuInfo) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::cpuid::Leaf;
     use crate::machine::fake::{AARCH64, Tree, X86, kvm_guest};
 
     /// The evidence on a machine whose only file is /proc/cpuinfo.
@@ -69,12 +68,7 @@ mod tests {
     #[test]
     fn tcg_is_detected_by_signature_name_or_midr() {
         let word = |s: &[u8; 4]| u32::from_le_bytes(*s);
-        let tcg = Leaf {
-            eax: 0x4000_0001,
-            ebx: word(b"TCGT"),
-            ecx: word(b"CGTC"),
-            edx: word(b"GTCG"),
-        };
+        let tcg = [0x4000_0001, word(b"TCGT"), word(b"CGTC"), word(b"GTCG")];
         let cpuid = Cpuid::from_leaves([(0x4000_0000, tcg)]);
         let said = on("x86_64", Some(&cpuid), "").unwrap();
         assert_eq!(said, "TCG: CPUID 0x40000000 says \"TCGTCGTCGTCG\"");

@@ -1,6 +1,6 @@
 //! Made-up machines for tests: a tree of /proc and /sys, /proc/cpuinfo, and CPUID.
 
-use super::cpuid::{Cpuid, Leaf};
+use super::cpuid::Cpuid;
 use crate::sys::procfs::Sysfs;
 use std::fs;
 use tempfile::TempDir;
@@ -16,21 +16,20 @@ pub const AARCH64: &str = "processor\t: 0\nBogoMIPS\t: 243.75\nFeatures\t: fp as
 
 /// An EPYC guest of KVM with an invariant TSC, with FSGSBASE, RDTSCP and RDPID, without leaf 15h.
 pub fn kvm_guest() -> Cpuid {
-    let leaf = |eax, ebx, ecx, edx| Leaf { eax, ebx, ecx, edx };
     Cpuid::from_leaves([
-        (0, leaf(0x1c, chars(b"Auth"), chars(b"cAMD"), chars(b"enti"))),
-        (1, leaf(0x00a1_0f11, 0, 1 << 31, 0)),
-        (7, leaf(0, 1, 1 << 22, 0)),
+        (0, [0x1c, chars(b"Auth"), chars(b"cAMD"), chars(b"enti")]),
+        (1, [0x00a1_0f11, 0, 1 << 31, 0]),
+        (7, [0, 1, 1 << 22, 0]),
         (
             0x4000_0000,
-            leaf(0x4000_0001, chars(b"KVMK"), chars(b"VMKV"), chars(b"M\0\0\0")),
+            [0x4000_0001, chars(b"KVMK"), chars(b"VMKV"), chars(b"M\0\0\0")],
         ),
-        (0x4000_0001, leaf(1 << 0 | 1 << 3 | 1 << 5 | 1 << 24, 0, 0, 0)),
-        (0x8000_0001, leaf(0, 0, 0, 1 << 27)),
-        (0x8000_0002, leaf(chars(b"AMD "), chars(b"EPYC"), 0, 0)),
-        (0x8000_0003, Leaf::default()),
-        (0x8000_0004, Leaf::default()),
-        (0x8000_0007, leaf(0, 0, 0, 1 << 8)),
+        (0x4000_0001, [1 << 0 | 1 << 3 | 1 << 5 | 1 << 24, 0, 0, 0]),
+        (0x8000_0001, [0, 0, 0, 1 << 27]),
+        (0x8000_0002, [chars(b"AMD "), chars(b"EPYC"), 0, 0]),
+        (0x8000_0003, [0; 4]),
+        (0x8000_0004, [0; 4]),
+        (0x8000_0007, [0, 0, 0, 1 << 8]),
     ])
 }
 

@@ -163,7 +163,6 @@ fn load(facts: &Facts<'_>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::cpuid::Leaf;
     use crate::machine::fake::{Tree, X86, kvm_guest};
 
     /// Warnings of a machine without any, except for the tree and `change`.
@@ -281,31 +280,12 @@ mod tests {
 
     #[test]
     fn warnings_from_cpuid() {
-        let bare = Cpuid::from_leaves([(0x8000_0007, Leaf::default())]);
+        let bare = Cpuid::from_leaves([(0x8000_0007, [0; 4])]);
         only(&warnings_of(&bare), "constant_tsc, but not CPUID");
-        let invariant = (
-            0x8000_0007,
-            Leaf {
-                edx: 1 << 8,
-                ..Leaf::default()
-            },
-        );
-        let hybrid = (
-            7,
-            Leaf {
-                edx: 1 << 15,
-                ..Leaf::default()
-            },
-        );
+        let invariant = (0x8000_0007, [0, 0, 0, 1 << 8]);
+        let hybrid = (7, [0, 0, 0, 1 << 15]);
         only(&warnings_of(&Cpuid::from_leaves([invariant, hybrid])), "hybrid");
-        let tcg = u32::from_le_bytes(*b"TCGT");
-        let emulated = (
-            0x4000_0000,
-            Leaf {
-                ebx: tcg,
-                ..Leaf::default()
-            },
-        );
+        let emulated = (0x4000_0000, [0, u32::from_le_bytes(*b"TCGT"), 0, 0]);
         only(
             &warnings_of(&Cpuid::from_leaves([invariant, emulated])),
             "not those of a real CPU",

@@ -23,6 +23,12 @@ pub struct Leaf {
     pub edx: u32,
 }
 
+impl From<[u32; 4]> for Leaf {
+    fn from([eax, ebx, ecx, edx]: [u32; 4]) -> Self {
+        Self { eax, ebx, ecx, edx }
+    }
+}
+
 /// The leaves of one CPU, subleaf 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cpuid {
@@ -45,9 +51,10 @@ impl Cpuid {
     }
 
     /// From leaves given as data.
-    pub fn from_leaves(leaves: impl IntoIterator<Item = (u32, Leaf)>) -> Self {
+    pub fn from_leaves<L: Into<Leaf>>(leaves: impl IntoIterator<Item = (u32, L)>) -> Self {
+        let leaves = leaves.into_iter().map(|(number, leaf)| (number, leaf.into()));
         Self {
-            leaves: leaves.into_iter().collect(),
+            leaves: leaves.collect(),
         }
     }
 
@@ -169,38 +176,16 @@ mod tests {
 
     #[test]
     fn rates_need_every_term() {
-        let crystal = |ecx| {
-            Cpuid::from_leaves([(
-                0x15,
-                Leaf {
-                    eax: 2,
-                    ebx: 216,
-                    ecx,
-                    edx: 0,
-                },
-            )])
-        };
+        let crystal = |ecx| Cpuid::from_leaves([(0x15, [2, 216, ecx, 0])]);
         assert_eq!(crystal(24_000_000).tsc_hz_from_crystal(), Some(2_592_000_000));
         assert_eq!(crystal(0).tsc_hz_from_crystal(), None);
-        let vmware = Cpuid::from_leaves([(
-            0x4000_0010,
-            Leaf {
-                eax: 2_600_000,
-                ..Leaf::default()
-            },
-        )]);
+        let vmware = Cpuid::from_leaves([(0x4000_0010, [2_600_000, 0, 0, 0])]);
         assert_eq!(vmware.tsc_hz_from_hypervisor(), Some(2_600_000_000));
     }
 
     #[test]
     fn a_skylake_client_has_its_extended_model() {
-        let cpuid = Cpuid::from_leaves([(
-            1,
-            Leaf {
-                eax: 0x0005_06e3,
-                ..Leaf::default()
-            },
-        )]);
+        let cpuid = Cpuid::from_leaves([(1, [0x0005_06e3, 0, 0, 0])]);
         assert_eq!(cpuid.family_model_stepping(), Some((6, 94, 3)));
     }
 }

@@ -54,12 +54,7 @@ fn last_of_hypervisor(base: u32, said: u32) -> u32 {
 pub(super) fn this_cpu() -> Option<Cpuid> {
     Some(all(|number| {
         let r = core::arch::x86_64::__cpuid_count(number, 0);
-        Leaf {
-            eax: r.eax,
-            ebx: r.ebx,
-            ecx: r.ecx,
-            edx: r.edx,
-        }
+        Leaf::from([r.eax, r.ebx, r.ecx, r.edx])
     }))
 }
 
@@ -79,34 +74,15 @@ mod tests {
     }
 
     fn leaves(hypervisor: bool, said: u32) -> BTreeMap<u32, Leaf> {
-        let eax = |eax| Leaf { eax, ..Leaf::default() };
-        let bit = Leaf {
-            ecx: u32::from(hypervisor) << 31,
-            ..Leaf::default()
-        };
-        BTreeMap::from([
-            (0x0, eax(0x7)),
-            (0x1, bit),
-            (
-                0x7,
-                Leaf {
-                    eax: 0,
-                    ebx: 0x4141_4141,
-                    ecx: 0x4242_4242,
-                    edx: 0x4343_4343,
-                },
-            ),
-            (0x8000_0000, eax(0x8000_0001)),
-            (0x8000_0001, eax(1)),
-            (
-                0x4000_0000,
-                Leaf {
-                    eax: said,
-                    ebx: u32::from_le_bytes(*b"KVMK"),
-                    ..Leaf::default()
-                },
-            ),
-        ])
+        let leaves = [
+            (0x0, [0x7, 0, 0, 0]),
+            (0x1, [0, 0, u32::from(hypervisor) << 31, 0]),
+            (0x7, [0, 0x4141_4141, 0x4242_4242, 0x4343_4343]),
+            (0x8000_0000, [0x8000_0001, 0, 0, 0]),
+            (0x8000_0001, [1, 0, 0, 0]),
+            (0x4000_0000, [said, u32::from_le_bytes(*b"KVMK"), 0, 0]),
+        ];
+        leaves.map(|(number, leaf)| (number, leaf.into())).into()
     }
 
     #[test]

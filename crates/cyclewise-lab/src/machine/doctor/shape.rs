@@ -163,7 +163,6 @@ fn isolation(i: &Inputs) -> Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::cpuid::Leaf;
     use crate::machine::fake::Tree;
 
     #[test]
@@ -204,13 +203,7 @@ mod tests {
         tree.write(&format!("{CPUS}/cpu0/cpu_capacity"), "1024");
         tree.write(&format!("{CPUS}/cpu1/cpu_capacity"), "446");
         assert_eq!(core_kinds(&i).value, "2 kinds");
-        i.cpuid = Some(Cpuid::from_leaves([(
-            7,
-            Leaf {
-                edx: 1 << 15,
-                ..Leaf::default()
-            },
-        )]));
+        i.cpuid = Some(Cpuid::from_leaves([(7, [0, 0, 0, 1 << 15])]));
         assert_eq!(core_kinds(&i).value, "hybrid");
         tree.write("/sys/devices/cpu_core/cpus", "0");
         tree.write("/sys/devices/cpu_atom/cpus", "1");

@@ -149,7 +149,6 @@ fn vmclock(i: &Inputs) -> Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::cpuid::Leaf;
     use crate::machine::fake::Tree;
 
     #[test]
@@ -159,7 +158,7 @@ mod tests {
         assert_eq!(tsc_invariant(&i).status, Status::Ok);
         i.cpuinfo = Default::default();
         assert_eq!(tsc_invariant(&i).status, Status::Limited);
-        i.cpuid = Some(Cpuid::from_leaves([(0x8000_0007, Leaf::default())]));
+        i.cpuid = Some(Cpuid::from_leaves([(0x8000_0007, [0; 4])]));
         assert_eq!(tsc_invariant(&i).status, Status::Absent);
         i.cpuid = None;
         assert_eq!(tsc_invariant(&i).status, Status::Unknown);
@@ -170,24 +169,10 @@ mod tests {
         let mut i = Inputs::guest(&Tree::guest());
         assert_eq!(tsc_rate(&i).value, "about 2596.140 MHz (half the kernel's bogomips)");
         assert_eq!(tsc_rate(&i).status, Status::Limited);
-        let crystal = Leaf {
-            eax: 2,
-            ebx: 216,
-            ecx: 24_000_000,
-            edx: 0,
-        };
-        i.cpuid = Some(Cpuid::from_leaves([
-            (0x15, crystal),
-            (0x4000_0010, Leaf { eax: 1, ..crystal }),
-        ]));
+        let crystal = (0x15, [2, 216, 24_000_000, 0]);
+        i.cpuid = Some(Cpuid::from_leaves([crystal, (0x4000_0010, [1, 0, 0, 0])]));
         assert_eq!(tsc_rate(&i).value, "2592.000 MHz (crystal, CPUID 0x15)");
-        i.cpuid = Some(Cpuid::from_leaves([(
-            0x4000_0010,
-            Leaf {
-                eax: 2_600_000,
-                ..crystal
-            },
-        )]));
+        i.cpuid = Some(Cpuid::from_leaves([(0x4000_0010, [2_600_000, 0, 0, 0])]));
         assert_eq!(tsc_rate(&i).value, "2600.000 MHz (hypervisor, CPUID 0x40000010)");
         assert_eq!(tsc_rate(&Inputs::nothing("x86_64")).status, Status::Unknown);
     }
