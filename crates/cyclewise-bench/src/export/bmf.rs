@@ -64,6 +64,7 @@ pub fn record(record: &Record) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::made_up::record_of;
     use crate::record::{Experiment, Figure, Variant};
 
     /// The document of one row of `samples` seconds, whose headline has this interval.
@@ -89,10 +90,7 @@ mod tests {
             variants: vec![row],
             ..Experiment::default()
         };
-        let text = record(&Record {
-            experiments: vec![e],
-            ..Record::default()
-        });
+        let text = record(&record_of(vec![e]));
         serde_json::from_str(&text.unwrap()).unwrap()
     }
 

@@ -168,7 +168,7 @@ pub fn failed(e: csv::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::made_up::bent;
+    use crate::record::made_up::{bent, record_of};
     use crate::record::{Comparison, Experiment, Paired, State, pairs_at_lengths};
 
     /// Two rows that are not linear, and their comparison.
@@ -185,15 +185,12 @@ mod tests {
             lengths: pairs_at_lengths(&a, &b, &[State::All], 1.0),
             ..Comparison::default()
         };
-        Record {
-            experiments: vec![Experiment {
-                name: "e".to_string(),
-                variants: vec![a, b],
-                comparisons: vec![comparison],
-                ..Experiment::default()
-            }],
-            ..Record::default()
-        }
+        record_of(vec![Experiment {
+            name: "e".to_string(),
+            variants: vec![a, b],
+            comparisons: vec![comparison],
+            ..Experiment::default()
+        }])
     }
 
     /// The cells of a line by the names of the header.

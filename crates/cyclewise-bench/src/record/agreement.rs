@@ -82,6 +82,7 @@ fn loop_figure(operation: &Operation, record: &Record) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::made_up::{experiment_of, experiment_with, record_of};
     use crate::record::matrix::{Added, Cell, Matrix, Surrounding};
     use crate::record::{Body, Linearity, Variant};
 
@@ -116,20 +117,9 @@ mod tests {
             ci95: [looped - 0.05, looped + 0.05],
             ..Variant::default()
         };
-        let loops = Experiment {
-            name: "lock-prefix".to_string(),
-            variants: vec![row],
-            ..Experiment::default()
-        };
-        let cells = Experiment {
-            name: "in-context".to_string(),
-            body: Body::Matrix(matrix),
-            ..Experiment::default()
-        };
-        Record {
-            experiments: vec![loops, cells],
-            ..Record::default()
-        }
+        let loops = experiment_of("lock-prefix", vec![row]);
+        let cells = experiment_with("in-context", Body::Matrix(matrix));
+        record_of(vec![loops, cells])
     }
 
     fn noted(mut record: Record) -> Option<String> {

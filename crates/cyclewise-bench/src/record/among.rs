@@ -161,13 +161,10 @@ fn compared(e: &Experiment, x: &Cell, y: &Cell) -> Option<Sign> {
 mod tests {
     use super::*;
     use crate::record::Probe;
-    use crate::record::made_up::in_context;
+    use crate::record::made_up::{in_context, record_of};
 
     fn record(columns: &[(&str, f64, f64)]) -> Record {
-        Record {
-            experiments: vec![in_context(columns)],
-            ..Record::default()
-        }
+        record_of(vec![in_context(columns)])
     }
 
     const A: RowName<'_> = ["e", "a"];

@@ -1,7 +1,40 @@
 //! Rows and matrices for tests.
 
 use super::matrix::{Added, Cell, Operation, Surrounding};
-use super::{Batches, Body, Experiment, Figure, Linearity, Matrix, State, Variant};
+use super::{Batches, Body, Comparison, Experiment, Figure, Linearity, Matrix, Record, State, Variant};
+
+/// A record of these experiments, and nothing else.
+pub fn record_of(experiments: Vec<Experiment>) -> Record {
+    Record {
+        experiments,
+        ..Record::default()
+    }
+}
+
+/// An experiment of this body, and nothing else.
+pub fn experiment_with(name: &str, body: Body) -> Experiment {
+    Experiment {
+        name: name.to_string(),
+        body,
+        ..Experiment::default()
+    }
+}
+
+/// An experiment of these rows, and nothing else.
+pub fn experiment_of(name: &str, variants: Vec<Variant>) -> Experiment {
+    Experiment {
+        variants,
+        ..experiment_with(name, Body::Variants)
+    }
+}
+
+/// An experiment of these comparisons, and nothing else.
+pub fn compared(name: &str, comparisons: Vec<Comparison>) -> Experiment {
+    Experiment {
+        comparisons,
+        ..experiment_with(name, Body::Variants)
+    }
+}
 
 /// A row that is not linear, whose copies cost these ticks at 4, 8 and 16 copies, and a little more in some of its rounds. `states` are
 /// the letters of the first rounds, and repeated; empty if states are not told apart.
@@ -74,9 +107,5 @@ pub fn in_context(columns: &[(&str, f64, f64)]) -> Experiment {
         ],
         ..Matrix::default()
     };
-    Experiment {
-        name: "in-context".to_string(),
-        body: Body::Matrix(matrix),
-        ..Experiment::default()
-    }
+    experiment_with("in-context", Body::Matrix(matrix))
 }

@@ -95,8 +95,9 @@ pub(super) fn line(matrix: &Matrix) -> Option<String> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::record::Body;
+    use crate::record::made_up::{experiment_with, record_of};
     use crate::record::matrix::{Added, Cell, Operation, Surrounding};
-    use crate::record::{Body, Experiment};
 
     /// A record whose matrix has LOCK INC, which adds these ticks.
     pub(crate) fn record(added: &[f64]) -> Record {
@@ -121,13 +122,7 @@ pub(super) mod tests {
                 ..Operation::default()
             }],
         };
-        Record {
-            experiments: vec![Experiment {
-                body: Body::Matrix(matrix),
-                ..Experiment::default()
-            }],
-            ..Record::default()
-        }
+        record_of(vec![experiment_with("", Body::Matrix(matrix))])
     }
 
     const INC: Row = ["lock-prefix", "lock-inc64"];

@@ -75,6 +75,7 @@ fn shortened(why: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::made_up::record_of;
     use crate::record::{Experiment, Probe};
 
     fn lost(experiment: &str, variant: Option<&str>, why: &str) -> Missing {
@@ -135,10 +136,7 @@ mod tests {
             states: "qqbm".to_owned(),
             levels: Vec::new(),
         });
-        let r = Record {
-            experiments: vec![e],
-            ..Record::default()
-        };
+        let r = record_of(vec![e]);
         let said = neighbour(&r).unwrap();
         assert_says!(said, "1 of 1", "50\u{a0}% quiet", "25\u{a0}% busy", "25\u{a0}% mixed");
     }

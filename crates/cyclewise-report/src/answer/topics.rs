@@ -255,6 +255,7 @@ fn commands(record: &Record) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::made_up::{compared, record_of};
     use cyclewise_bench::answer::made_up::comparison;
 
     #[test]
@@ -264,11 +265,7 @@ mod tests {
         // The twin: with them it says both.
         let mut inc = comparison(Verdict::Slower, 1.3, [1.29, 1.31]);
         (inc.a, inc.b) = ("lock-inc64".to_owned(), "ds-inc64".to_owned());
-        r.experiments.push(Experiment {
-            name: "lock-prefix".to_owned(),
-            comparisons: vec![inc],
-            ..Experiment::default()
-        });
+        r.experiments.push(compared("lock-prefix", vec![inc]));
         assert_eq!(
             lock_prefix(&r).unwrap(),
             "Back to back, LOCK makes INC 1.30 times slower; in context INC adds 0.30 to 4.5 ticks."
@@ -283,14 +280,10 @@ mod tests {
                 (c.a, c.b) = (a.to_owned(), names[1].to_owned());
                 c
             };
-            width(&Record {
-                experiments: vec![Experiment {
-                    name: "width".to_owned(),
-                    comparisons: vec![pair(names[0]), pair(names[2])],
-                    ..Experiment::default()
-                }],
-                ..Record::default()
-            })
+            width(&record_of(vec![compared(
+                "width",
+                vec![pair(names[0]), pair(names[2])],
+            )]))
         };
         for names in WIDTHS {
             assert_eq!(
@@ -314,16 +307,7 @@ mod tests {
             (c.a, c.b) = ("cyclewise-cpus".to_owned(), b.to_owned());
             c
         };
-        let said = |comparisons| {
-            spinlock(&Record {
-                experiments: vec![Experiment {
-                    name: "spinlock".to_owned(),
-                    comparisons,
-                    ..Experiment::default()
-                }],
-                ..Record::default()
-            })
-        };
+        let said = |comparisons| spinlock(&record_of(vec![compared("spinlock", comparisons)]));
         let some = said(vec![
             pair("std-mutex-cpus", Verdict::Faster, 0.2),
             pair("spin-cpus", Verdict::Undecided, 1.0),

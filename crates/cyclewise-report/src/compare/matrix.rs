@@ -91,6 +91,7 @@ fn floor(matrix: &Matrix, operation: &str, surrounding: &str) -> f64 {
 mod tests {
     use super::*;
     use crate::record::Body;
+    use crate::record::made_up::experiment_with;
     use crate::record::matrix::{Added, Cell, Operation, Surrounding};
 
     fn experiment(rows: &[(&str, [f64; 2])]) -> Experiment {
@@ -105,8 +106,9 @@ mod tests {
                 ..Cell::default()
             })
         };
-        Experiment {
-            body: Body::Matrix(Matrix {
+        experiment_with(
+            "",
+            Body::Matrix(Matrix {
                 surroundings: ["nothing", "adds-30"]
                     .map(|name| Surrounding {
                         name: name.to_string(),
@@ -123,8 +125,7 @@ mod tests {
                     .collect(),
                 ..Matrix::default()
             }),
-            ..Experiment::default()
-        }
+        )
     }
 
     #[test]

@@ -192,6 +192,7 @@ pub fn markdown(record: &Record, unit: Option<TimeUnit>) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::made_up::record_of;
     use crate::record::{Experiment, Metric, TimedCommand};
 
     fn command(name: &str, samples: &[f64], parameter: &str) -> Variant {
@@ -218,16 +219,13 @@ mod tests {
     }
 
     fn record() -> Record {
-        Record {
-            experiments: vec![Experiment {
-                variants: vec![
-                    command("a, b", &[0.010, 0.030], "1"),
-                    command("c|d", &[0.008, 0.012], "2"),
-                ],
-                ..Experiment::default()
-            }],
-            ..Record::default()
-        }
+        record_of(vec![Experiment {
+            variants: vec![
+                command("a, b", &[0.010, 0.030], "1"),
+                command("c|d", &[0.008, 0.012], "2"),
+            ],
+            ..Experiment::default()
+        }])
     }
 
     #[test]

@@ -146,6 +146,7 @@ mod tests {
     use super::*;
     use crate::export::table::{self, Look};
     use crate::record::Metric;
+    use crate::record::made_up::record_of;
 
     fn timed(name: &str, seconds: f64) -> Variant {
         let samples = [0.99, 1.0, 1.01].map(|x| x * seconds).to_vec();
@@ -179,10 +180,7 @@ mod tests {
             variants: rows.collect(),
             ..Experiment::default()
         };
-        Record {
-            experiments: vec![e],
-            ..Record::default()
-        }
+        record_of(vec![e])
     }
 
     #[test]

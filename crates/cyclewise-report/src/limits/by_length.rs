@@ -170,7 +170,7 @@ mod tests {
     use super::*;
     use crate::export::markdown;
     use crate::limits::{self, NoCost, PrimitiveCosts};
-    use crate::record::made_up::bent;
+    use crate::record::made_up::{bent, record_of};
     use crate::record::{Control, Experiment, Record, Run};
 
     const LIST: &str = "Stack: pop and push";
@@ -178,18 +178,15 @@ mod tests {
 
     /// A record whose stack costs this at 4, 8 and 16 copies, and a limit of two operations of `COSTS`.
     fn record(stack: [f64; 3]) -> Record {
-        Record {
-            experiments: vec![Experiment {
-                name: "percpu-lists".to_owned(),
-                variants: vec![bent("stack", stack, ""), bent("rseq-add", COSTS, "")],
-                control: Some(Control {
-                    floor: 0.005,
-                    ..Control::default()
-                }),
-                ..Experiment::default()
-            }],
-            ..Record::default()
-        }
+        record_of(vec![Experiment {
+            name: "percpu-lists".to_owned(),
+            variants: vec![bent("stack", stack, ""), bent("rseq-add", COSTS, "")],
+            control: Some(Control {
+                floor: 0.005,
+                ..Control::default()
+            }),
+            ..Experiment::default()
+        }])
     }
 
     fn found(record: &Record) -> PrimitiveCosts {

@@ -113,6 +113,7 @@ fn paired(a: &Variant, b: &Variant) -> Option<(f64, Interval)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::made_up::experiment_of;
     use crate::record::{BetweenRuns, Linearity, Paired};
 
     fn variant(name: &str, samples: &[f64], rejected: &[usize]) -> Variant {
@@ -249,11 +250,7 @@ mod tests {
     #[test]
     fn rows_of_different_experiments_are_not_paired() {
         let (a, b) = (variant("a", &[3.0; 9], &[]), variant("b", &[2.0; 9], &[]));
-        let experiment = |name: &str, v: &Variant| Experiment {
-            name: name.to_owned(),
-            variants: vec![v.clone()],
-            ..Experiment::default()
-        };
+        let experiment = |name: &str, v: &Variant| experiment_of(name, vec![v.clone()]);
         let (x, y) = (experiment("x", &a), experiment("y", &b));
         let record = Record::default();
         let [one, other] = [&x, &y].map(|experiment| Measured {

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::export::markdown;
-use crate::record::{self, Experiment, Figure, Linearity, Run, Variant};
+use crate::record::made_up::experiment_of;
+use crate::record::{self, Figure, Linearity, Run, Variant};
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {
@@ -62,11 +63,7 @@ fn made_up(created: &str, rows: &[(&str, &str, f64)]) -> Record {
         };
         match r.experiments.iter_mut().find(|e| e.name == *experiment) {
             Some(e) => e.variants.push(v),
-            None => r.experiments.push(Experiment {
-                name: (*experiment).to_owned(),
-                variants: vec![v],
-                ..Experiment::default()
-            }),
+            None => r.experiments.push(experiment_of(experiment, vec![v])),
         }
     }
     r

@@ -8,6 +8,7 @@ pub use fleet::fleet;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::made_up::experiment_with;
     use crate::record::{Body, Matrix, Record, Verdict};
 
     fn lines(text: &str) -> Vec<Vec<String>> {
@@ -54,9 +55,9 @@ mod tests {
             ..Cell::default()
         };
         let mut r = Record::default();
-        r.experiments.push(crate::record::Experiment {
-            name: "in-context".to_owned(),
-            body: Body::Matrix(Matrix {
+        r.experiments.push(experiment_with(
+            "in-context",
+            Body::Matrix(Matrix {
                 surroundings: vec![Surrounding {
                     name: "loads-32".to_owned(),
                     samples: vec![Some(2.0), Some(2.0)],
@@ -69,8 +70,7 @@ mod tests {
                 }],
                 ..Matrix::default()
             }),
-            ..crate::record::Experiment::default()
-        });
+        ));
         let all = lines(&record(&r).unwrap());
         assert_eq!(all[1][..3], ["in-context", "lock-inc64/loads-32", "tick/op"]);
         assert_eq!(

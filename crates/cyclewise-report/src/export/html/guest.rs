@@ -59,12 +59,14 @@ fn ran(result: Outcome) -> &'static str {
 mod tests {
     use super::*;
     use crate::record::guest::GuestCase;
+    use crate::record::made_up::experiment_with;
     use crate::record::{Body, Guest};
 
     #[test]
     fn a_claim_has_its_result_and_its_reason() {
-        let e = Experiment {
-            body: Body::Guest(Guest {
+        let e = experiment_with(
+            "",
+            Body::Guest(Guest {
                 provenance: crate::record::guest::Provenance::Pvm,
                 cases: vec![GuestCase {
                     name: "cli-sti".into(),
@@ -74,8 +76,7 @@ mod tests {
                 }],
                 ..Guest::default()
             }),
-            ..Experiment::default()
-        };
+        );
         let [witnesses, _, cases] = &tables(&e)[..] else {
             panic!("three tables")
         };

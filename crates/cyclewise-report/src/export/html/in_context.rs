@@ -109,6 +109,7 @@ fn detail(cell: &Cell) -> String {
 mod tests {
     use super::*;
     use crate::record::Body;
+    use crate::record::made_up::experiment_with;
     use crate::record::matrix::{Operation, Surrounding};
 
     fn experiment() -> Experiment {
@@ -130,8 +131,9 @@ mod tests {
             what: format!("what {name} is"),
             ..Surrounding::default()
         };
-        Experiment {
-            body: Body::Matrix(Matrix {
+        experiment_with(
+            "",
+            Body::Matrix(Matrix {
                 surroundings: vec![surrounding("nothing"), surrounding("loads-32")],
                 operations: vec![Operation {
                     name: "lock-inc64".to_owned(),
@@ -140,8 +142,7 @@ mod tests {
                 }],
                 ..Matrix::default()
             }),
-            ..Experiment::default()
-        }
+        )
     }
 
     #[test]

@@ -87,6 +87,7 @@ mod tests {
     use super::*;
     use crate::record::Body;
     use crate::record::guest::{GuestCase, GuestRow, Witness};
+    use crate::record::made_up::experiment_with;
 
     fn experiment(provenance: &str, hardware: bool) -> Experiment {
         let case = |name: &str, result, why: Option<&str>| GuestCase {
@@ -110,9 +111,9 @@ mod tests {
             found: found.into(),
             says: says.to_owned().into(),
         };
-        Experiment {
-            name: "popf-ring0".into(),
-            body: Body::Guest(Guest {
+        experiment_with(
+            "popf-ring0",
+            Body::Guest(Guest {
                 provenance: provenance.to_owned().into(),
                 hardware,
                 witnesses: vec![
@@ -129,8 +130,7 @@ mod tests {
                     case("save-cli-popf", Outcome::Differs, Some("result 0 is 1")),
                 ],
             }),
-            ..Experiment::default()
-        }
+        )
     }
 
     fn plain(e: &Experiment, wide: bool) -> String {

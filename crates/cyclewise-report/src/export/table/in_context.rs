@@ -136,6 +136,7 @@ fn legend(matrix: &Matrix) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::made_up::experiment_with;
     use crate::record::{Body, Figure};
 
     fn experiment() -> Experiment {
@@ -167,8 +168,9 @@ mod tests {
             cells,
             ..Operation::default()
         };
-        Experiment {
-            body: Body::Matrix(Matrix {
+        experiment_with(
+            "",
+            Body::Matrix(Matrix {
                 copies: 8,
                 surroundings: names.into_iter().enumerate().map(surrounding).collect(),
                 operations: vec![
@@ -176,8 +178,7 @@ mod tests {
                     operation("rdtscp", vec![cell(31.0, 0.1), None, cell(140.2, 1.0)]),
                 ],
             }),
-            ..Experiment::default()
-        }
+        )
     }
 
     fn plain(look: Look) -> String {

@@ -1,7 +1,7 @@
 //! The tables as people read them, at 80 columns, at 100 and without a limit.
 
 use super::*;
-use crate::record::made_up::{bent, in_context};
+use crate::record::made_up::{bent, experiment_of, in_context, record_of};
 use crate::record::{
     BetweenRuns, Cgroup, Comparison, Control, Cycles, Figure, Kind, Linearity, Metric, Mode, Paired, Probe, Unit,
     Variant, Verdict,
@@ -302,15 +302,8 @@ fn a_slope_that_is_no_cost_shows_no_figure_and_a_negative_minimum_is_none() {
 
 #[test]
 fn a_row_that_is_not_linear_says_its_range_and_what_it_adds_among_others() {
-    let e = Experiment {
-        name: "e".to_owned(),
-        variants: vec![bent("a", [1.4, 6.8, 2.0], "")],
-        ..Experiment::default()
-    };
-    let mut r = Record {
-        experiments: vec![e, in_context(&[("adds-30", 0.0, 1.0), ("loads-32", 2.1, 1.0)])],
-        ..Record::default()
-    };
+    let e = experiment_of("e", vec![bent("a", [1.4, 6.8, 2.0], "")]);
+    let mut r = record_of(vec![e, in_context(&[("adds-30", 0.0, 1.0), ("loads-32", 2.1, 1.0)])]);
     let shown_of = |r: &Record| strip(&record(r, Look::new(None, false)));
     let shown = shown_of(&r);
     assert_says!(shown, "1.40–6.80");
