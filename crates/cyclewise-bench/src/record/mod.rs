@@ -31,6 +31,8 @@ mod machine;
 #[cfg(any(test, feature = "testing"))]
 pub mod made_up;
 pub mod matrix;
+#[cfg(feature = "commands")]
+pub mod planned;
 pub mod rounds;
 mod state;
 mod timed;

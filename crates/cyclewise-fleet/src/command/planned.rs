@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result, Status};
 use crate::machine::Key;
+use crate::record::planned;
 use crate::record::simulation::Sweep;
 use cyclewise_report::files::programs;
 use cyclewise_sim::command::{cannot_be_run, planned_sweep};
@@ -134,13 +135,12 @@ fn files_of_run(words: &[String]) -> Result<Vec<(String, String)>> {
     let output = asked
         .output()
         .map_err(|e| Error::system(&program.display().to_string(), &e, "build it again, for this machine"))?;
-    let files: Vec<(String, String)> = match serde_json::from_slice(&output.stdout) {
-        Err(e) if output.status.success() => {
-            let program = program.display();
-            let why = format!("{program} planned-run: {e}; install cyclewise-fleet and cyclewise-lab of one version");
-            return Err(Error::unsupported(why).in_one_line());
-        }
-        said => said.unwrap_or_default(),
+    let said = planned::from_text(&program, &output.stdout);
+    // Of a command that is refused, files may be named or not.
+    let files = if output.status.success() {
+        said?
+    } else {
+        said.unwrap_or_default()
     };
     let ours = files.iter().filter(|(option, _)| option != "--anonymous");
     refuse_ours(&ours.map(|(option, _)| (option.as_str(), true)).collect::<Vec<_>>())?;

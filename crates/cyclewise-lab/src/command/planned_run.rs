@@ -4,6 +4,7 @@ use super::cli::{Cli, Command};
 use super::verify;
 use crate::error::{Error, Result, Status};
 use crate::experiment;
+use crate::record::planned;
 use clap::Parser;
 use cyclewise_report::files::output::{put, tell};
 use std::path::{Path, PathBuf};
@@ -51,7 +52,8 @@ pub(super) fn check(words: &[String]) -> Result<()> {
 }
 
 fn put_named(files: &[(&str, &Option<PathBuf>)]) -> Result<()> {
-    let named = files.iter().filter_map(|(option, file)| Some((option, file.as_ref()?)));
-    let named = serde_json::to_string(&named.collect::<Vec<_>>());
-    put(Path::new("-"), &named.map_err(|e| Error::usage(e.to_string()))?)
+    let named = files
+        .iter()
+        .filter_map(|(option, file)| Some((*option, file.as_deref()?)));
+    put(Path::new("-"), &planned::to_text(&named.collect::<Vec<_>>())?)
 }
