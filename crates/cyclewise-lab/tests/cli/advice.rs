@@ -44,7 +44,16 @@ const SPEAKERS: &[(&str, &[&str])] = &[
 ];
 
 /// Texts that are no advice: what another program is called with, and formats of other programs.
-const FOREIGN: &[&str] = &["cargo ", "openssl ", "git ", "sbatch ", "qemu", "cd -P", "--version:"];
+const FOREIGN: &[&str] = &[
+    "cargo ",
+    "openssl ",
+    "git ",
+    "sbatch ",
+    "node -",
+    "qemu",
+    "cd -P",
+    "--version:",
+];
 
 #[test]
 fn each_option_that_a_text_names_is_one_of_its_command() {
