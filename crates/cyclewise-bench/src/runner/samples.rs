@@ -219,10 +219,14 @@ impl Measurement {
             possible: true,
         };
         // What dropped out by an error is missing for that.
+        let dropped = |c: &VariantSamples| {
+            let is_named = self.missing.iter().any(|m| m.variant.as_ref() == Some(&c.name));
+            is_named || c.rejected.contains_key(&Rejection::Failed)
+        };
         let few: Vec<&VariantSamples> = self
             .columns
             .iter()
-            .filter(|c| c.kept().len() < SPREAD && !c.rejected.contains_key(&Rejection::Failed))
+            .filter(|c| c.kept().len() < SPREAD && !dropped(c))
             .collect();
         match few[..] {
             [first, .., last] if few.len() > NAMED_ALONE => {

@@ -199,6 +199,9 @@ impl Suite {
     }
 
     fn no_result(&self, name: &str, error: &Error) {
+        if !self.options.may_ask_for(name) {
+            return;
+        }
         self.shared.enter_missing(Missing {
             experiment: name.to_string(),
             variant: None,
@@ -211,7 +214,6 @@ impl Suite {
         };
         match &self.observer {
             Some(observer) => observer(name, error),
-            None if !self.options.may_ask_for(name) => {}
             // What the machine lacks fails a run only where it was named.
             None if error.possible || self.options.has_filters() => self.fail(told),
             None => self.shared.tell(&told),
