@@ -115,7 +115,7 @@ pub static PRIMITIVES: &[Primitive] = primitives! {
         limit {"clock": "lfence-rdtsc", "rdtscp", "isb-cntvct"} ours {"clock": "now"}
         peers {"clock": "std-instant", "vdso-monotonic"}
     "clock: Instant, per task", "the counter, ordered with nothing":
-        limit {"clock": "rdtsc", "cntvct"} ours {"clock": "task-now"} peers {"clock": "quanta", "fastant"}
+        limit {"clock": "rdtsc", "cntvct"} ours {"clock": "task-now"} peers {"clock": "quanta", "quanta-raw", "fastant"}
     "mask: hold and release", "two stores to one word":
         limit {"popf": "two-stores"} ours {"popf": "soft-mask"} peers {"popf": "save-popf", "sigmask"}
     "rcu: read, load, end", "two plain stores to a word of the thread's":

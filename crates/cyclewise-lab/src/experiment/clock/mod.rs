@@ -48,7 +48,7 @@ const COMPARE: [(&str, &str); 21] = [
     ("now-tended", "now"),
     ("task-now", "quanta"),
     ("quanta", NAMES[0]),
-    ("fastant", NAMES[0]),
+    ("quanta-raw", NAMES[0]),
     ("recent", "coarsetime"),
     ("c-now", "now"),
     ("c-ticks", "ticks"),
@@ -220,7 +220,7 @@ fn converted(bench: &mut Bench, conversion: Conversion) -> Box<dyn Sampler> {
 }
 
 fn peers(bench: &mut Bench) -> Vec<Box<dyn Sampler>> {
-    let quanta = quanta::Clock::new();
+    let (quanta, raw) = (quanta::Clock::new(), quanta::Clock::new());
     vec![
         tail::row(bench, "std-instant", || {
             black_box(std::time::Instant::now());
@@ -231,8 +231,8 @@ fn peers(bench: &mut Bench) -> Vec<Box<dyn Sampler>> {
         tail::row(bench, "quanta", move || {
             black_box(quanta.now());
         }),
-        tail::row(bench, "fastant", || {
-            black_box(fastant::Instant::now());
+        tail::row(bench, "quanta-raw", move || {
+            black_box(raw.raw());
         }),
         tail::row(bench, "coarsetime", || {
             black_box(coarsetime::Instant::now());
