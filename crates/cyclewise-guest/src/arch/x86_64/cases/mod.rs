@@ -18,7 +18,7 @@ pub(crate) use segments64::SEGMENTS64;
 
 use crate::arch::case::Expect;
 
-/// A case of `$mode` by its name, claim, code and outcome, and the fields in which its payload differs from [`Payload::new`]'s.
+/// A case of `$mode` by its name, claim, code and outcome, and the fields in which its payload differs from `Payload::new`'s.
 macro_rules! case {
     ($mode:ident $name:literal, $claim:literal, $code:expr, $expect:expr $(, $field:ident: $value:expr)* $(,)?) => {
         Case {
