@@ -34,6 +34,15 @@ struct Held {
     before: Vec<(i32, libc::sigaction)>,
 }
 
+impl Held {
+    fn put_back(&mut self) {
+        for (signal, action) in self.before.drain(..) {
+            // SAFETY: the action is one that the kernel gave (Invariant 2).
+            unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) };
+        }
+    }
+}
+
 static HELD: Mutex<Held> = Mutex::new(Held {
     programs: 0,
     before: Vec::new(),
@@ -101,6 +110,8 @@ impl Signals {
                 break;
             }
         }
+        // What ended the program may not have been handled here yet.
+        take_pending();
         if let Some(slot) = self.slot {
             RUNNING[slot].store(ENDED, Ordering::SeqCst);
         }
@@ -115,11 +126,8 @@ impl Drop for Signals {
         let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
         held.programs -= 1;
         if held.programs == 0 {
-            wait_for_pending();
-            for (signal, action) in std::mem::take(&mut held.before) {
-                // SAFETY: the action is one that the kernel gave (Invariant 2).
-                unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) };
-            }
+            take_pending();
+            held.put_back();
             // No program was started that it could be for.
             let early = EARLY.swap(0, Ordering::SeqCst);
             if early != 0 {
@@ -130,16 +138,26 @@ impl Drop for Signals {
     }
 }
 
-/// A signal that ended the program may still be on its way to another thread of this process, which it must find handled.
-fn wait_for_pending() {
+/// Handles, in this thread, what the kernel has given to another thread that has not run since. To unblock a signal is what makes
+/// the kernel look for it; of what the caller blocks, other threads are waited for.
+fn take_pending() {
+    // SAFETY: zeros are sets, and the kernel and the C library write them.
+    let (mut ours, mut before, mut pending): (libc::sigset_t, libc::sigset_t, libc::sigset_t) =
+        unsafe { std::mem::zeroed() };
+    for signal in SIGNALS {
+        // SAFETY: the set is ours to write.
+        unsafe { libc::sigaddset(&raw mut ours, signal) };
+    }
+    // SAFETY: changes this thread's mask, and writes what it was.
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const ours, &raw mut before) };
+    // SAFETY: puts it back.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
     // Longer than a thread takes to be scheduled; a signal that all threads block stays.
     for _ in 0..100 {
-        // SAFETY: zeros are a set, and the kernel writes it.
-        let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
-        // SAFETY: the set is ours to write.
-        unsafe { libc::sigpending(&raw mut set) };
+        // SAFETY: the set is ours to write. It tells only of what this thread blocks.
+        unsafe { libc::sigpending(&raw mut pending) };
         // SAFETY: the set was written.
-        let is_pending = |signal: &i32| unsafe { libc::sigismember(&raw const set, *signal) == 1 };
+        let is_pending = |signal: &i32| unsafe { libc::sigismember(&raw const pending, *signal) == 1 };
         if !SIGNALS.iter().any(is_pending) {
             return;
         }
@@ -197,4 +215,90 @@ fn send(pid: i32, signal: i32) {
     unsafe { libc::kill(pid, signal) };
     // SAFETY: this thread's own; the code that a handler interrupts must not see it changed.
     unsafe { *errno = before };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Command, ExitStatus};
+    use std::sync::Barrier;
+
+    /// Set in a process that these tests start: the name of what is to be done before dispositions are as they were.
+    const HOW: &str = "CYCLEWISE_TEST_LATE_SIGNAL";
+
+    /// In such a process, whose only test this is: what [`late_signal`] does to a child. In others it finds nothing to do.
+    #[test]
+    fn in_another_process() {
+        let Ok(how) = std::env::var(HOW) else {
+            assert!(std::env::var_os(HOW).is_none());
+            return;
+        };
+        // SAFETY: no other thread of this process holds what the child needs.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            late_signal(&how);
+            std::process::exit(0);
+        }
+        let mut status = 0;
+        // SAFETY: waits for a child of ours, into memory of ours.
+        unsafe { libc::waitpid(child, &raw mut status, 0) };
+        println!("ended: {:?}", ExitStatus::from_raw(status).signal());
+    }
+
+    #[expect(
+        clippy::multiple_unsafe_ops_per_block,
+        reason = "nothing but system calls after the copy"
+    )]
+    /// The kernel gives a signal to the first thread, which does not run: it has a child that it waits for as vfork(2) does.
+    fn late_signal(how: &str) {
+        let is_ready = Barrier::new(2);
+        let (mut came, comes) = std::io::pipe().unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let signals = hold();
+                signals.started(u32::MAX >> 1);
+                is_ready.wait();
+                came.read_exact(&mut [0]).unwrap();
+                match how {
+                    "as it is" => drop(signals),
+                    _ => HELD.lock().unwrap().put_back(),
+                }
+            });
+            is_ready.wait();
+            // SAFETY: a copy of this process, which does what may be done after fork(2).
+            unsafe {
+                if libc::syscall(libc::SYS_clone, libc::CLONE_VFORK | libc::SIGCHLD, 0, 0, 0, 0) == 0 {
+                    libc::kill(libc::getppid(), libc::SIGINT);
+                    libc::write(comes.as_raw_fd(), [0_u8].as_ptr().cast(), 1);
+                    libc::usleep(300_000);
+                    libc::_exit(0);
+                }
+            }
+        });
+    }
+
+    fn ended(how: &str) -> String {
+        let mut this = Command::new("env");
+        this.arg("--default-signal").arg(std::env::current_exe().unwrap());
+        this.args(["--exact", "sys::signals::tests::in_another_process", "--nocapture"]);
+        let said = this.env(HOW, how).output().unwrap().stdout;
+        let said = String::from_utf8(said).unwrap();
+        said.lines()
+            .find(|line| line.starts_with("ended: "))
+            .unwrap_or(&said)
+            .to_owned()
+    }
+
+    #[test]
+    fn a_signal_that_comes_late_is_handled() {
+        assert_eq!(ended("as it is"), "ended: None");
+    }
+
+    #[test]
+    fn twin_what_was_not_taken_ends_the_process() {
+        assert_eq!(ended("put back at once"), format!("ended: Some({})", libc::SIGINT));
+    }
 }
