@@ -248,11 +248,11 @@ mod tests {
         println!("ended: {:?}", ExitStatus::from_raw(status).signal());
     }
 
+    /// The kernel gives a signal to the first thread, which does not run: it has a child that it waits for as vfork(2) does.
     #[expect(
         clippy::multiple_unsafe_ops_per_block,
         reason = "nothing but system calls after the copy"
     )]
-    /// The kernel gives a signal to the first thread, which does not run: it has a child that it waits for as vfork(2) does.
     fn late_signal(how: &str) {
         let is_ready = Barrier::new(2);
         let (mut came, comes) = std::io::pipe().unwrap();
