@@ -8,6 +8,8 @@ fn main() {
     // Set by cargo for every build script.
     let package = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
     println!("cargo::metadata=include={package}/include");
+    // A folder that has been moved with its target folder is told anew.
+    println!("cargo::rerun-if-changed={package}/include");
     #[cfg(feature = "capi")]
     hooks();
 }
