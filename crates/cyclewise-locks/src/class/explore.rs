@@ -1,7 +1,7 @@
 //! What follows a site: which tests of its word, calls, waits, and whether the site is reached again.
 
-use super::names::never_returns;
-use super::reach::{Again, Event, Reach, Test, Tested};
+use super::names::{is_go, never_returns};
+use super::reach::{Again, Call, Event, Reach, Test, Tested};
 use super::scene::Scene;
 use super::state::State;
 use super::value::{Flags, Value, is_about_word};
@@ -24,6 +24,8 @@ pub(super) struct Explorer<'a> {
     pub(super) site: (u64, u64),
     /// Registers of the expected and of the new value.
     pub(super) registers: (Option<u8>, Option<u8>),
+    /// What the exchange would put into the word.
+    pub(super) new: Value,
     pub(super) budget: u32,
 }
 
@@ -68,6 +70,7 @@ impl<'a> Explorer<'a> {
             scene,
             site,
             registers: (None, None),
+            new: Value::Unknown,
             budget: BUDGET,
         }
     }
@@ -122,7 +125,7 @@ impl<'a> Explorer<'a> {
                     _ => {
                         // Where a computed jump leads is not known.
                         reach.cut |= target.is_none();
-                        reach.events.push((at, Event::Call(target)));
+                        reach.events.push((at, self.call(target, &path.state)));
                         return;
                     }
                 },
@@ -131,7 +134,7 @@ impl<'a> Explorer<'a> {
                         reach.dies = true;
                         return;
                     }
-                    reach.events.push((at, Event::Call(target)));
+                    reach.events.push((at, self.call(target, &path.state)));
                     path.state.step(&step, self.is_x86());
                 }
                 What::Return => {
@@ -157,6 +160,14 @@ impl<'a> Explorer<'a> {
                     {
                         reach.stored.push(path.state.operand(locked.operand));
                     }
+                    if locked.clears
+                        && let (true, Value::Const(mask)) = (
+                            locked.place.is_some_and(|place| path.state.is_word(place)),
+                            path.state.operand(locked.operand),
+                        )
+                    {
+                        reach.masks.push(mask);
+                    }
                     reach.added.extend(path.state.added_by(&locked));
                     path.state.step(&step, self.is_x86());
                 }
@@ -172,6 +183,21 @@ impl<'a> Explorer<'a> {
     fn never_returns(&self, target: Option<u64>) -> bool {
         let name = target.and_then(|t| self.scene.names.function(t));
         name.is_some_and(|n| never_returns(&n))
+    }
+
+    /// A call, with what is in the registers of the first two arguments: the others may be left over from something else.
+    fn call(&self, target: Option<u64>, state: &State) -> Event {
+        let is_go = self.scene.functions.last().is_some_and(|f| is_go(f));
+        let arguments: &[u8] = match (self.is_x86(), is_go) {
+            (true, false) => &[7, 6],
+            (true, true) => &[0, 3],
+            (false, _) => &[0, 1],
+        };
+        Event::Call(Call {
+            target,
+            is_elsewhere: !state.lead_to_word(arguments),
+            has_new: matches!(self.new, Value::Symbol(..)) && state.reg(arguments[0]) == self.new,
+        })
     }
 
     fn is_x86(&self) -> bool {
@@ -296,7 +322,7 @@ impl<'a> Explorer<'a> {
         self.walk(fall, reach);
         path.state = taken;
         if self.is_outside(target) {
-            reach.events.push((from, Event::Call(Some(target))));
+            reach.events.push((from, self.call(Some(target), &path.state)));
         } else {
             path.at = target;
             self.walk(path, reach);
@@ -320,7 +346,7 @@ impl<'a> Explorer<'a> {
         self.budget += kept;
         path.state = taken;
         if self.is_outside(target) {
-            test.taken.events.push((from, Event::Call(Some(target))));
+            test.taken.events.push((from, self.call(Some(target), &path.state)));
         } else {
             path.at = target;
             self.walk(path, &mut test.taken);

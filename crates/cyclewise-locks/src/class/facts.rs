@@ -128,6 +128,7 @@ pub(super) fn facts(scene: &Scene<'_>, locked: Locked, site: Step, before: &[Ste
         (_, Operation::CompareExchange) => (locked.old, register(locked.operand)),
         _ => (None, register(locked.operand)),
     };
+    explorer.new = operand;
     after_site(&mut state, &locked, effect);
     let mut from = site.end();
     let mut is_weak = false;

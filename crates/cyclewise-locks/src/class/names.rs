@@ -25,13 +25,27 @@ const LOCKS: &[&str] = &[
     "tryrdlock",
     "trywrlock",
     "tryrlock",
+    "tryrwlock",
+    "trywlock",
+    "wlock",
     "flockfile",
     "ftrylockfile",
     "spinlock",
 ];
 
 /// Words of one that gives a lock back.
-const UNLOCKS: &[&str] = &["unlock", "runlock", "rwunlock", "rdunlock", "wrunlock", "funlockfile"];
+const UNLOCKS: &[&str] = &[
+    "unlock",
+    "runlock",
+    "wunlock",
+    "rwunlock",
+    "rdunlock",
+    "wrunlock",
+    "funlockfile",
+];
+
+/// Words that make of taking a lock the giving back: of one that was not got, too.
+const UNDOES: &[&str] = &["release", "restore", "undo", "revert", "rollback"];
 
 /// Words beside those that turn the name into something else: "lock free", "lock count", "is locked", "deadlock".
 const OTHER: &[&str] = &[
@@ -56,7 +70,7 @@ pub(super) fn purpose(function: &str) -> Option<Purpose> {
         return None;
     }
     let has = |list: &[&str]| words.iter().any(|w| list.contains(&w.as_str()));
-    if has(UNLOCKS) || has(LOCKS) && has(&["release"]) {
+    if has(UNLOCKS) || has(LOCKS) && has(UNDOES) {
         Some(Purpose::Unlock)
     } else if has(LOCKS)
         || has(ACCESSES) && !has(&["wake"]) && is_rwlock(function)
@@ -78,6 +92,22 @@ const ACCESSES: &[&str] = &[
     "downgrade",
     "upgradeable",
 ];
+
+/// Whether a function belongs to a lock, by the name of its class, or in C by its own.
+pub(super) fn is_of_lock(function: &str) -> bool {
+    let method = last_part(function);
+    let words = match function[..start_of(function, method)].trim_end_matches(':') {
+        "" => words(method),
+        path => words(last_part(path)),
+    };
+    let has = |list: &[&str]| words.iter().any(|w| list.contains(&w.as_str()));
+    has(&["lock", "spinlock", "rwlock", "mutex", "rwmutex"]) && !has(OTHER)
+}
+
+/// Where a function's own name begins in it.
+fn start_of(function: &str, method: &str) -> usize {
+    method.as_ptr() as usize - function.as_ptr() as usize
+}
 
 /// Whether a Rust method is a read-write lock's, by its type or by its module.
 fn is_rwlock(function: &str) -> bool {
@@ -126,13 +156,28 @@ pub(super) fn is_atomic(function: &str) -> bool {
         "mi_atomic_",
         "_Py_atomic_",
     ];
-    starts.iter().any(|s| function.starts_with(s)) || is_go_atomic(function)
+    starts.iter().any(|s| function.starts_with(s)) || is_go_atomic(function) || is_wrapper(function)
+}
+
+/// Whether a function wraps one atomic operation, by the words of its own name: `ethr_native_atomic32_cmpxchg`, `CompareAndSwap`.
+fn is_wrapper(function: &str) -> bool {
+    let words = words(last_part(function));
+    let has = |list: &[&str]| words.iter().any(|w| list.contains(&w.as_str()));
+    has(&["atomic", "uatomic", "cmpxchg", "cmpexch", "xchg", "cas"])
+        || has(&["compare"]) && has(&["swap", "exchange"])
+        || has(&["fetch"]) && has(&["add", "sub", "and", "or", "xor"])
 }
 
 /// The same of Go alone.
 pub(super) fn is_go_atomic(function: &str) -> bool {
     let starts = ["sync/atomic.", "internal/runtime/atomic.", "runtime/internal/atomic."];
     starts.iter().any(|s| function.starts_with(s))
+}
+
+/// Whether a function is Go's, by its name: it has a package before a dot, and takes its arguments in other registers than C's.
+pub(super) fn is_go(function: &str) -> bool {
+    let path = function.split('(').next().unwrap_or_default();
+    path.contains('.') && !path.contains("::") && !path.starts_with('<')
 }
 
 /// What the slow path of a lock is for, by the name of a function that it calls: who waits takes, who wakes gives back.
@@ -167,7 +212,16 @@ pub(super) fn waiting(function: &str) -> Option<Purpose> {
 /// Whether a function puts a thread to sleep until another one wakes it, by its name.
 pub(super) fn parks(function: &str) -> bool {
     let words = words(last_part(function));
-    let sleeps = ["park", "parked", "wait", "abstimed", "semasleep", "semacquire", "sleep"];
+    let sleeps = [
+        "park",
+        "parked",
+        "wait",
+        "delay",
+        "abstimed",
+        "semasleep",
+        "semacquire",
+        "sleep",
+    ];
     words.iter().any(|w| sleeps.contains(&w.as_str()))
 }
 
@@ -322,6 +376,7 @@ mod tests {
             "v8::base::Mutex::Lock()",
             "parking_lot::raw_mutex::RawMutex::lock_slow",
             "spin::rwlock::RwLock<T,R>::try_write",
+            "ethr_rwmutex_tryrwlock",
             "<std::sys::sync::rwlock::futex::RwLock>::read_contended",
         ] {
             assert_eq!(purpose(name), Some(Purpose::Lock), "{name}");
@@ -337,6 +392,7 @@ mod tests {
             "<spin::rwlock::RwLockReadGuard<T> as core::ops::drop::Drop>::drop",
             "std::unique_lock<std::mutex>::~unique_lock()",
             "MutexLocker::~MutexLocker()",
+            "rwlock_restore_failed_tryrlock",
         ] {
             assert_eq!(purpose(name), Some(Purpose::Unlock), "{name}");
         }
@@ -360,6 +416,56 @@ mod tests {
             "SpinLock::~SpinLock()",
         ] {
             assert_eq!(purpose(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn wrappers_of_one_operation_say_nothing_about_its_purpose() {
+        for name in [
+            "ethr_native_atomic32_cmpxchg_mb",
+            "base::subtle::NoBarrier_CompareAndSwap(int volatile*, int, int)",
+            "_fc_atomic_ptr_cmpexch",
+            "tMPI_Atomic_fetch_add",
+        ] {
+            assert!(is_atomic(name), "{name}");
+        }
+        for name in ["fetch_row", "compare_keys", "cascade", "cell::AtomicRefCell<T>::borrow"] {
+            assert!(!is_atomic(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_locks_functions_are_known_by_its_class_and_in_c_by_their_own_name() {
+        for name in [
+            "SpinLock::SpinLoop()",
+            "rwmutex_upgrade",
+            "spin::mutex::SpinMutex<T>::acquire",
+        ] {
+            assert!(is_of_lock(name), "{name}");
+        }
+        for name in [
+            "LockFreeQueue::push(int)",
+            "kj::_::Once::run()",
+            "block_push",
+            "Mutex::map<T>::get",
+            "lock_init",
+        ] {
+            assert!(!is_of_lock(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_go_function_has_its_package_before_a_dot() {
+        for name in ["sync.(*Mutex).Lock", "main.main", "github.com/x/y.(*T).Run"] {
+            assert!(is_go(name), "{name}");
+        }
+        for name in [
+            "log(char const*, ...)",
+            "std::mutex::lock()",
+            "main",
+            "<a::B as c::D>::e",
+        ] {
+            assert!(!is_go(name), "{name}");
         }
     }
 }

@@ -52,9 +52,11 @@ impl Test {
         }
     }
 
-    /// Whether it only guards against a number that cannot be, and ends the program there.
+    /// Whether it only guards against a number that cannot be, and ends the program there. Where the other side unwinds as well, the
+    /// program was about to end before.
     pub(super) fn is_guard(&self) -> bool {
-        self.taken.only_dies() || self.fall.only_dies()
+        let guards = |(dead, other): &(&Reach, &Reach)| dead.only_dies() && other.any(&|r| r.goes_on());
+        self.sides().iter().any(guards)
     }
 
     /// Each side, with the other one.
@@ -67,13 +69,24 @@ impl Test {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
     /// A call, or a jump out of the function: a call whose return is the caller's.
-    Call(Option<u64>),
+    Call(Call),
     /// A system call.
     SystemCall,
     /// PAUSE and its like.
     Pause,
     /// A test is made again, of a newly loaded value.
     Wait,
+}
+
+/// A call, and what is handed over in registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Call {
+    /// Where it leads, if that is known.
+    pub(super) target: Option<u64>,
+    /// No argument is the address of the word or of what it lies in: the call is about something else.
+    pub(super) is_elsewhere: bool,
+    /// The first argument is what the exchange would have put into the word.
+    pub(super) has_new: bool,
 }
 
 /// The site, reached again.
@@ -102,6 +115,8 @@ pub(super) struct Reach {
     pub(super) keeps: bool,
     /// What is stored in the word later.
     pub(super) stored: Vec<Value>,
+    /// Masks by which bits of the word are cleared later.
+    pub(super) masks: Vec<i64>,
     /// Numbers that locked instructions add later, to whatever word.
     pub(super) added: Vec<i64>,
     /// Some path is not followed to its end: it is too long, or its code is not known.
@@ -160,6 +175,12 @@ impl Reach {
         };
         let events = self.all().into_iter().flat_map(|r| &r.events);
         events.filter(|(at, _)| is_slow(at)).map(|(_, e)| *e).collect()
+    }
+
+    /// Whether some path does not end the program, as far as it is followed.
+    fn goes_on(&self) -> bool {
+        let jumps_out = self.events.iter().any(|(_, e)| matches!(e, Event::Call(_))) && !self.dies;
+        self.cut || self.again.is_some() || !self.returns.is_empty() || jumps_out
     }
 
     /// Whether nothing follows here but the end of the program.

@@ -21,6 +21,8 @@ pub(super) struct State {
     expected: Option<Value>,
     /// The number of the next symbol.
     next: u32,
+    /// What symbols were loaded from.
+    origins: Vec<(u32, (u32, i64))>,
     /// After the site: where its word is, and what the registers of its address held.
     site: Option<(Memory, [Value; 2], u32)>,
     /// The site's word, while it is not changed yet: a load of it gives the old value.
@@ -36,6 +38,15 @@ pub(super) struct State {
 /// How many places on the stack are followed.
 const SLOTS: usize = 48;
 
+/// Of how many symbols it is known what they were loaded from.
+const ORIGINS: usize = 48;
+
+/// How large what a static's word lies in may be, in bytes.
+const STATIC: u64 = 256;
+
+/// How many loads may lie between an argument and the word.
+const LOADS: u32 = 3;
+
 impl State {
     /// Nothing is known.
     pub(super) fn new(word: Option<Memory>) -> Self {
@@ -46,6 +57,7 @@ impl State {
             compared: None,
             expected: None,
             next: 0,
+            origins: Vec::new(),
             site: None,
             word,
             taken: None,
@@ -73,6 +85,44 @@ impl State {
     /// Whether a place is the site's word, after the site.
     pub(super) fn is_word(&self, place: Memory) -> bool {
         self.site.is_some_and(|(word, ..)| word == place) && !self.has_moved()
+    }
+
+    /// Whether one of some registers leads to the site's word, by the register that its address was made from; also where that is
+    /// not known.
+    pub(super) fn lead_to_word(&self, regs: &[Reg]) -> bool {
+        match self.site {
+            Some((_, [Value::Symbol(word, _), _], _)) => {
+                let leads = |r: &Reg| matches!(self.reg(*r), Value::Symbol(n, _) if self.is_behind(n, word));
+                regs.iter().any(leads)
+            }
+            // A static, whose address is a number.
+            Some((word, ..)) if word.base.is_none() && word.index.is_none() && !word.thread_local => {
+                let near = |r: &Reg| matches!(self.reg(*r), Value::Const(n) if n.abs_diff(word.displacement) < STATIC);
+                regs.iter().any(near)
+            }
+            _ => true,
+        }
+    }
+
+    /// Whether a symbol is the other one, a second load of the same place, or the address of what the other one was loaded from.
+    fn is_behind(&self, symbol: u32, mut word: u32) -> bool {
+        for _ in 0..LOADS {
+            let origin = self.origin(word);
+            if symbol == word || origin.is_some() && self.origin(symbol) == origin {
+                return true;
+            }
+            let Some((base, _)) = origin else { return false };
+            word = base;
+        }
+        false
+    }
+
+    /// What a symbol was loaded from: another symbol, and how far behind it.
+    fn origin(&self, symbol: u32) -> Option<(u32, i64)> {
+        self.origins
+            .iter()
+            .find(|(s, _)| *s == symbol)
+            .map(|(_, origin)| *origin)
     }
 
     /// Whether a value was loaded, or came from a call, after the site.
@@ -184,7 +234,7 @@ impl State {
             return Value::Old(0);
         }
         let Some(key) = slot(place) else {
-            return self.fresh();
+            return self.fresh_from(place);
         };
         if let Some((_, value)) = self.slots.iter().find(|(k, _)| *k == key) {
             return *value;
@@ -193,6 +243,17 @@ impl State {
         let value = self.fresh();
         self.store(place, value);
         value
+    }
+
+    /// What a place holds of which nothing is known, and where it was loaded from.
+    fn fresh_from(&mut self, place: Memory) -> Value {
+        let base = place.base.filter(|_| place.index.is_none() && !place.thread_local);
+        let base = base.map(|r| self.named(r));
+        let symbol = self.next;
+        if let (Some(Value::Symbol(base, k)), true) = (base, self.origins.len() < ORIGINS) {
+            self.origins.push((symbol, (base, k.wrapping_add(place.displacement))));
+        }
+        self.fresh()
     }
 
     fn store(&mut self, place: Memory, value: Value) {

@@ -18,7 +18,7 @@ const ALL: f64 = 95.0;
 const SET: f64 = 93.0;
 
 /// The same of programs of which the table knows nothing.
-const UNKNOWN_PROGRAMS: f64 = 87.0;
+const UNKNOWN_PROGRAMS: f64 = 90.0;
 
 /// What has to be right of the half that no rule was made from: this is what other programs may expect.
 const EXAM: f64 = 92.0;
@@ -53,7 +53,11 @@ fn classes_are_right_on_95_of_100_labelled_sites() {
     assert!(exam.percent() >= EXAM, "{exam}");
     for (set, _) in SETS {
         let of_set = share(&answers, |r| r.set == *set);
-        let least = if *set == "programs" { UNKNOWN_PROGRAMS } else { SET };
+        let least = if set.ends_with("programs") {
+            UNKNOWN_PROGRAMS
+        } else {
+            SET
+        };
         assert!(of_set.percent() >= least, "{set}: {of_set}");
     }
 }

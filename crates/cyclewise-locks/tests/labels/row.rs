@@ -35,6 +35,7 @@ pub(crate) const SETS: &[(&str, &str)] = &[
     ("glibc", include_str!("glibc.tsv")),
     ("go_runtime", include_str!("go_runtime.tsv")),
     ("go_runtime_aarch64", include_str!("go_runtime_aarch64.tsv")),
+    ("more_programs", include_str!("more_programs.tsv")),
     ("programs", include_str!("programs.tsv")),
     ("rust_crates", include_str!("rust_crates.tsv")),
     ("rust_std", include_str!("rust_std.tsv")),

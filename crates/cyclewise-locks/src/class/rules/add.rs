@@ -50,7 +50,8 @@ pub(super) fn field_given_back(_: &Scene<'_>, facts: &Facts) -> Answer {
     let Effect::Add(amount @ Amount::Number(n @ ..=-2)) = facts.effect else {
         return None;
     };
-    (is_field(amount) && facts.value_tests().is_empty() && facts.added.contains(&-n))
+    let is_added = facts.added.contains(&-n) || facts.after.any(&|r| r.added.contains(&-n));
+    (is_field(amount) && facts.value_tests().is_empty() && is_added)
         .then(|| answer(Class::LockGivenBack, "takes away what was added to a field"))
         .flatten()
 }

@@ -1,10 +1,10 @@
 //! Compare-and-exchanges: loops, locks, and what is tried once.
 
-use super::shared::{answer, gives_back, may_wait, named, slow_name};
+use super::shared::{about_word, answer, gives_back, may_wait, named, slow_name};
 use crate::class::facts::{Effect, Facts};
 use crate::class::far::comes_back;
-use crate::class::names::{Purpose, counts_references, parks, purpose, slow_purpose};
-use crate::class::reach::{Again, Event, Reach};
+use crate::class::names::{Purpose, counts_references, is_of_lock, parks, purpose, slow_purpose};
+use crate::class::reach::{Again, Call, Event, Reach};
 use crate::class::scene::{Answer, Class, Scene};
 use crate::class::value::Value;
 use crate::decode::Form;
@@ -16,9 +16,11 @@ pub(super) fn is_mark(scene: &Scene<'_>, facts: &Facts) -> bool {
     // What an inlined lock is followed by is about something else.
     let is_own = scene.functions.last().and_then(|f| purpose(f)) == Some(Purpose::Lock);
     let waits = |(_, event): &(u64, Event)| match event {
-        Event::SystemCall | Event::Call(None) => true,
+        Event::SystemCall | Event::Call(Call { target: None, .. }) => true,
         // A function without a name may be the one that waits: nothing else is called before a lock's function returns.
-        Event::Call(Some(target)) => scene.names.function(*target).is_none_or(|n| parks(&n)),
+        Event::Call(Call {
+            target: Some(target), ..
+        }) => scene.names.function(*target).is_none_or(|n| parks(&n)),
         _ => false,
     };
     let marks = |made: &Reach| {
@@ -34,6 +36,30 @@ pub(super) fn is_mark(scene: &Scene<'_>, facts: &Facts) -> bool {
     is_own && facts.failures().iter().any(|(_, made)| marks(made))
 }
 
+/// Something that was made for the word, and is handed to a function, mostly one that frees it, where another thread was first.
+pub(super) fn installed(_: &Scene<'_>, facts: &Facts) -> Answer {
+    let Effect::CompareExchange {
+        expected: Value::Const(0),
+        new: Value::Symbol(..),
+    } = facts.effect
+    else {
+        return None;
+    };
+    let discards = |e: Event| matches!(e, Event::Call(call) if call.has_new && call.is_elsewhere);
+    let is_discarded = |(failed, made): &(&Reach, &Reach)| failed.beside(made).into_iter().any(discards);
+    facts
+        .failures()
+        .iter()
+        .any(is_discarded)
+        .then(|| {
+            answer(
+                Class::Flag,
+                "installs what was made for it, and gives that up where another was first",
+            )
+        })
+        .flatten()
+}
+
 /// A compare-and-exchange in a function that locks or unlocks by its name.
 pub(super) fn named_lock(scene: &Scene<'_>, facts: &Facts) -> Answer {
     let new = match facts.effect {
@@ -41,6 +67,9 @@ pub(super) fn named_lock(scene: &Scene<'_>, facts: &Facts) -> Answer {
         Effect::Unknown => Value::Unknown,
         _ => return None,
     };
+    if marks_held(scene, facts) {
+        return answer(Class::ExchangeLoop, "marks a lock that another thread holds, and waits");
+    }
     match named(scene)? {
         Purpose::Lock if new != Value::Const(0) && !is_mark(scene, facts) => answer(
             Class::LockTaken,
@@ -53,6 +82,18 @@ pub(super) fn named_lock(scene: &Scene<'_>, facts: &Facts) -> Answer {
         // A mark in the lock's word.
         Purpose::Lock => None,
     }
+}
+
+/// Whether one number that is not 0 takes the place of another, again and again, in a function that locks and waits.
+fn marks_held(scene: &Scene<'_>, facts: &Facts) -> bool {
+    let Effect::CompareExchange {
+        expected: Value::Const(1..),
+        new: Value::Const(1..),
+    } = facts.effect
+    else {
+        return false;
+    };
+    named(scene) == Some(Purpose::Lock) && retries(facts).is_some() && is_mark(scene, facts)
 }
 
 /// The way back to the site after a failure.
@@ -84,7 +125,10 @@ pub(super) fn given_back_later(_: &Scene<'_>, facts: &Facts) -> Answer {
         return None;
     };
     let undone = |stored: &Value| gives_back([expected, new], *stored);
-    let undoes = |(_, made): &(&Reach, &Reach)| made.any(&|r| r.stored.iter().any(undone));
+    let is_cleared =
+        |mask: &i64| matches!((expected, new), (Value::Const(free), Value::Const(held)) if held & !free & !mask != 0);
+    let undoes =
+        |(_, made): &(&Reach, &Reach)| made.any(&|r| r.stored.iter().any(undone) || r.masks.iter().any(is_cleared));
     let is_tried = matches!(expected, Value::Const(_)) || retries(facts).is_some();
     (is_tried && facts.failures().iter().any(undoes))
         .then(|| answer(Class::LockTaken, "takes the word, and the same function gives it back"))
@@ -167,7 +211,7 @@ pub(super) fn lock_by_compare(scene: &Scene<'_>, facts: &Facts) -> Answer {
     let Effect::CompareExchange { expected, new } = facts.effect else {
         return None;
     };
-    let slow = facts.slow_paths();
+    let slow = about_word(facts.slow_paths());
     let is_named = slow_name(scene, &slow, slow_purpose) == Some(Purpose::Lock);
     if is_named && !matches!((expected, new), (_, Value::Const(0)) | (Value::Const(1..), _)) {
         return answer(
@@ -188,11 +232,31 @@ pub(super) fn lock_by_compare(scene: &Scene<'_>, facts: &Facts) -> Answer {
         .flatten()
 }
 
+/// A compare-and-exchange of 0 with a number in a function of a lock, whatever its name says that it does.
+pub(super) fn of_lock(scene: &Scene<'_>, facts: &Facts) -> Answer {
+    let Effect::CompareExchange {
+        expected: Value::Const(0),
+        new: Value::Const(1..),
+    } = facts.effect
+    else {
+        return None;
+    };
+    let is_of_lock = scene.functions.last().is_some_and(|f| is_of_lock(f));
+    is_of_lock
+        .then(|| {
+            answer(
+                Class::LockTaken,
+                "0 becomes a number in a function that is a lock's by its name",
+            )
+        })
+        .flatten()
+}
+
 pub(super) fn unlock_by_compare(scene: &Scene<'_>, facts: &Facts) -> Answer {
     let Effect::CompareExchange { expected, new } = facts.effect else {
         return None;
     };
-    let slow = facts.slow_paths();
+    let slow = about_word(facts.slow_paths());
     if new == Value::Const(0) && slow_name(scene, &slow, slow_purpose) == Some(Purpose::Unlock) {
         return answer(
             Class::LockGivenBack,

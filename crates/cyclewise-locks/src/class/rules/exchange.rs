@@ -1,6 +1,6 @@
 //! Exchanges: locks, flags, swaps.
 
-use super::shared::{answer, gives_back, is_for, may_wait, named, slow_name};
+use super::shared::{about_word, answer, gives_back, is_for, may_wait, named, slow_name};
 use crate::class::facts::{Effect, Facts};
 use crate::class::names::{Purpose, purpose, slow_purpose, waiting};
 use crate::class::reach::{Reach, Test, Tested};
@@ -95,7 +95,7 @@ fn locks_where_held(scene: &Scene<'_>, test: &Test) -> bool {
         (Tested::Number(0, 0), Cond::NotEqual) => (&test.taken, &test.fall),
         _ => return false,
     };
-    slow_name(scene, &held.beside(free), slow_purpose) == Some(Purpose::Lock)
+    slow_name(scene, &about_word(held.beside(free)), slow_purpose) == Some(Purpose::Lock)
 }
 
 pub(super) fn swap(_: &Scene<'_>, facts: &Facts) -> Answer {

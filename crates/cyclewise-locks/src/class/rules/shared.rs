@@ -1,7 +1,7 @@
 //! What several rules ask: what names say of a site and of its slow paths.
 
 use crate::class::names::{Purpose, is_atomic, purpose};
-use crate::class::reach::{Event, Test};
+use crate::class::reach::{Call, Event, Test};
 use crate::class::scene::{Answer, Class, Scene};
 use crate::class::value::Value;
 
@@ -21,9 +21,17 @@ pub(super) fn named(scene: &Scene<'_>) -> Option<Purpose> {
 /// What a slow path is for, by the names of the functions that it calls.
 pub(super) fn slow_name(scene: &Scene<'_>, events: &[Event], by: fn(&str) -> Option<Purpose>) -> Option<Purpose> {
     events.iter().find_map(|event| match event {
-        Event::Call(Some(target)) => by(&scene.names.function(*target)?),
+        Event::Call(Call {
+            target: Some(target), ..
+        }) => by(&scene.names.function(*target)?),
         _ => None,
     })
+}
+
+/// The calls that may be about the word: those whose arguments lead to it, and all other events.
+pub(super) fn about_word(mut events: Vec<Event>) -> Vec<Event> {
+    events.retain(|e| !matches!(e, Event::Call(call) if call.is_elsewhere));
+    events
 }
 
 /// Whether a store of a value undoes a compare-and-exchange that expected one value and put another there: of a number by that number, of any
@@ -39,7 +47,7 @@ pub(super) fn gives_back([expected, new]: [Value; 2], stored: Value) -> bool {
 /// Whether one side of a test has a slow path that the other one has not, of that purpose.
 pub(super) fn is_for(scene: &Scene<'_>, test: &Test, want: Purpose, by: fn(&str) -> Option<Purpose>) -> bool {
     let mut sides = test.sides().into_iter();
-    sides.any(|(side, other)| slow_name(scene, &side.beside(other), by) == Some(want))
+    sides.any(|(side, other)| slow_name(scene, &about_word(side.beside(other)), by) == Some(want))
 }
 
 /// Whether one side of a test has a slow path that the other one has not.
@@ -50,7 +58,9 @@ pub(super) fn has_slow_path(test: &Test) -> bool {
 /// Whether a slow path may be that of a lock, for all that the names say: it waits in the kernel, or calls something unknown.
 pub(super) fn may_wait(scene: &Scene<'_>, events: &[Event]) -> bool {
     events.iter().any(|event| match event {
-        Event::Call(Some(target)) => scene.names.function(*target).is_none(),
-        Event::Call(None) | Event::SystemCall | Event::Pause | Event::Wait => true,
+        Event::Call(Call {
+            target: Some(target), ..
+        }) => scene.names.function(*target).is_none(),
+        Event::Call(_) | Event::SystemCall | Event::Pause | Event::Wait => true,
     })
 }

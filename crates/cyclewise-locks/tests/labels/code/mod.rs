@@ -8,6 +8,7 @@ const CODE: &[&str] = &[
     include_str!("glibc.tsv"),
     include_str!("go_runtime.tsv"),
     include_str!("go_runtime_aarch64.tsv"),
+    include_str!("more_programs.tsv"),
     include_str!("programs.tsv"),
     include_str!("rust_crates.tsv"),
     include_str!("rust_std.tsv"),
