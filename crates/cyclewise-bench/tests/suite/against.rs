@@ -1,15 +1,15 @@
 //! Two programs that take turns.
 
+use super::executable::{copy_executable, write_executable};
 use super::{BASE, Ran, command};
 use cyclewise_bench::record::{self, Record, Verdict};
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// A copy of this program, which is the benchmark program that [`BASE`] names.
 fn base(folder: &TempDir) -> PathBuf {
     let path = folder.path().join("base");
-    std::fs::copy(std::env::current_exe().unwrap(), &path).unwrap();
+    copy_executable(&std::env::current_exe().unwrap(), &path);
     path
 }
 
@@ -137,16 +137,12 @@ fn built(arguments: &[&str]) -> Ran {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let script = |name: &str, text: &str| {
-        std::fs::write(path(name), format!("#!/bin/sh\n{text}")).unwrap();
-        std::fs::set_permissions(path(name), std::fs::Permissions::from_mode(0o755)).unwrap();
+        write_executable(&path(name), format!("#!/bin/sh\n{text}"));
     };
     std::fs::create_dir_all(path("target/release/deps")).unwrap();
-    std::fs::copy(
-        std::env::current_exe().unwrap(),
-        path("target/release/deps/mine-0123456789abcdef"),
-    )
-    .unwrap();
-    std::fs::copy("/bin/sh", path("cargo")).unwrap();
+    let mine = path("target/release/deps/mine-0123456789abcdef");
+    copy_executable(&std::env::current_exe().unwrap(), &mine);
+    copy_executable(Path::new("/bin/sh"), &path("cargo"));
     script("build", "echo \"asked in $PWD: $*\" >&2; exit 1\n");
     // Another command follows, so that the shell stays the parent.
     script(

@@ -6,6 +6,8 @@ extern crate cyclewise_bench;
 mod against;
 mod bad;
 mod baseline;
+#[path = "../../../cyclewise-locks/tests/common/executable.rs"]
+mod executable;
 mod experiments;
 mod good;
 mod programs;

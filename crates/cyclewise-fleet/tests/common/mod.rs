@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 #![allow(unreachable_pub, reason = "each test program is a crate of its own")]
 
+#[path = "../../../cyclewise-locks/tests/common/executable.rs"]
+pub(crate) mod executable;
 pub mod programs;
 #[path = "../../../cyclewise-lab/tests/common/script.rs"]
 mod script;

@@ -1,7 +1,7 @@
 //! Subcommands that are programs of other packages: the arguments, the exit status and the end are the program's.
 
+use super::common::executable::write_executable;
 use super::common::{Folder, command, cyclewise, refused, simulator, text};
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -27,12 +27,10 @@ fn run(program: &PathBuf, args: &[&str]) -> Output {
 fn a_product_gets_the_arguments_and_gives_its_end() {
     let (folder, program) = alone();
     let product = folder.path().join("cyclewise-locks");
-    std::fs::write(
+    write_executable(
         &product,
         "#!/bin/sh\nprintf '%s\\n' \"$@\"\n[ \"$1\" != die ] || kill -TERM $$\nexit 42\n",
-    )
-    .unwrap();
-    std::fs::set_permissions(&product, PermissionsExt::from_mode(0o755)).unwrap();
+    );
     let output = run(&program, &["locks", "--wide", "--", "sh", "-c", "a  b", "--help"]);
     assert_eq!(output.status.code(), Some(42), "{output:?}");
     assert_eq!(output.stdout, b"--wide\n--\nsh\n-c\na  b\n--help\n");

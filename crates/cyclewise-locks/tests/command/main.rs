@@ -12,6 +12,7 @@ mod signals;
 
 use common::*;
 use cyclewise_locks::record;
+use programs::{copy_executable, write_executable};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -88,7 +89,7 @@ fn an_anonymous_document_names_neither_the_home_nor_the_folder() {
     std::fs::create_dir_all(&here).unwrap();
     let key = folder.with("key", &"0123456789abcdef".repeat(4));
     let script = format!("exit 0 # {0} {0}/there", home.display());
-    std::fs::copy("/bin/sh", here.join("tool")).unwrap();
+    copy_executable(Path::new("/bin/sh"), &here.join("tool"));
     let counted = |options: &[&str]| {
         let output = command(&[
             "--by",
@@ -323,8 +324,7 @@ fn costs_are_measured_by_the_lab_beside_it_and_without_one_a_note_says_how_to_ge
     );
     let lab = folder.path().join("cyclewise");
     let script = format!("#!/bin/sh\nprintf '%s ' \"$@\" > asked\nexec zcat '{RECORD}'\n");
-    std::fs::write(&lab, script).unwrap();
-    std::fs::set_permissions(&lab, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    write_executable(&lab, script);
     let with = counted();
     assert!(
         with.costs

@@ -1,8 +1,11 @@
 //! What the tests of the emulator share: programs that are compiled for them, and runs of those.
 #![allow(dead_code, unreachable_pub, reason = "each test program uses a part of it")]
 
+mod executable;
 pub mod long;
 pub mod signals;
+
+pub(crate) use executable::{copy_executable, write_executable};
 
 use cyclewise_locks::counts::{Arch, Counts, Process, Site};
 use cyclewise_locks::emulator::{self, Emulator, Settings};

@@ -1,9 +1,9 @@
 //! Counts of a program for AArch64, which is written here word by word, so that no compiler for it is needed.
 
+use crate::common::write_executable;
 use cyclewise_locks::counts::{Arch, Counts};
 use cyclewise_locks::emulator::{self, Emulator, Settings};
 use cyclewise_locks::record;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -73,8 +73,7 @@ fn elf(code: &[u32]) -> Vec<u8> {
 fn write_program(folder: &Path) -> PathBuf {
     let path = folder.join("program");
     let code: Vec<u32> = program().iter().map(|(word, _)| *word).collect();
-    std::fs::write(&path, elf(&code)).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    write_executable(&path, elf(&code));
     path
 }
 

@@ -2,7 +2,7 @@
 //! They run as they would without the emulator, and what is not counted of them is named.
 
 use crate::common::long::short_or_long;
-use crate::common::{compiled, count, count_with, sites_at, symbols, total};
+use crate::common::{compiled, copy_executable, count, count_with, sites_at, symbols, total};
 use cyclewise_locks::counts::End;
 use cyclewise_locks::emulator::{Emulator, Launch, Ran, Settings, run};
 use std::os::unix::fs::PermissionsExt;
@@ -204,7 +204,7 @@ fn a_program_whose_file_is_removed() {
         return;
     };
     let copy = folder.path().join("copy");
-    std::fs::copy(&program, &copy).unwrap();
+    copy_executable(&program, &copy);
     let arguments = ["removed", copy.to_str().unwrap()];
     let (_, counts) = count_with(&emulator, &Settings::default(), &copy, &arguments);
     let expected = format!(

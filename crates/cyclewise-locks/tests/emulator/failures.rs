@@ -2,7 +2,7 @@
 
 use crate::common::long::short_or_long;
 use crate::common::signals::with_default_signals;
-use crate::common::{compile, compiled, count_with, symbols, total};
+use crate::common::{compile, compiled, count_with, symbols, total, write_executable};
 use cyclewise_locks::counts::{Arch, Counts};
 use cyclewise_locks::emulator::{Emulator, Launch, Ran, Settings, check_program, find, run};
 use cyclewise_locks::error::Status;
@@ -295,8 +295,7 @@ fn an_emulator_that_does_not_start_the_program() {
     assert!(total(&counts.processes[0]) > 0);
     // A header and nothing behind it.
     let broken = folder.path().join("broken");
-    std::fs::write(&broken, &std::fs::read(&program).unwrap()[..2000]).unwrap();
-    std::fs::set_permissions(&broken, std::fs::Permissions::from_mode(0o755)).unwrap();
+    write_executable(&broken, &std::fs::read(&program).unwrap()[..2000]);
     let error = run(&launch(&emulator, &broken)).unwrap_err();
     assert!(error.message.contains("before the first instruction"), "{error}");
     emulator.cpu = Some("no-such".to_owned());

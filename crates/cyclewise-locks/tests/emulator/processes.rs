@@ -1,6 +1,6 @@
 //! Processes that fork, execute others and are ended: each image is counted, and the program sees nothing of it.
 
-use crate::common::{compiled, count, count_with, offset_of, symbols};
+use crate::common::{compiled, copy_executable, count, count_with, offset_of, symbols, write_executable};
 use cyclewise_locks::counts::{Counts, End, Process};
 use cyclewise_locks::emulator::{Emulator, Settings};
 use std::os::unix::process::ExitStatusExt;
@@ -107,10 +107,8 @@ fn a_chain_of_programs() {
 }
 
 fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
-    use std::os::unix::fs::PermissionsExt;
     let path = folder.join(name);
-    std::fs::write(&path, text).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    write_executable(&path, text);
     path
 }
 
@@ -169,7 +167,7 @@ fn errors_are_the_kernels() {
 fn relative_paths_and_names_that_look_like_options() {
     let Some(program) = program() else { return };
     let copy = program.folder.path().join("-0");
-    std::fs::copy(&program.path, &copy).unwrap();
+    copy_executable(&program.path, &copy);
     let folder = cyclewise_locks::emulator::prepare_folder(&program.emulator, &Settings::default()).unwrap();
     let runner = folder.runner().unwrap();
     let words = |words: &[&str]| words.iter().map(std::ffi::OsString::from).collect::<Vec<_>>();
@@ -286,7 +284,7 @@ fn signals_and_deaths_by_them() {
 fn programs_that_cannot_be_counted_run_all_the_same() {
     let Some(program) = program() else { return };
     let setuid = program.folder.path().join("setuid");
-    std::fs::copy(&program.path, &setuid).unwrap();
+    copy_executable(&program.path, &setuid);
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(&setuid, std::fs::Permissions::from_mode(0o4755)).unwrap();
     let arguments = ["exec", setuid.to_str().unwrap(), "x", "own", "1", "42"];

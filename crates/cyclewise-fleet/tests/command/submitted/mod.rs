@@ -5,8 +5,8 @@ mod local;
 mod nodes;
 
 use super::*;
+use crate::common::executable::write_executable;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -16,8 +16,7 @@ fn commands(folder: &Folder, programs: &[(&str, &str)]) -> String {
     fs::create_dir_all(&bin).unwrap();
     for (name, script) in programs {
         let path = bin.join(name);
-        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        write_executable(&path, format!("#!/bin/sh\n{script}\n"));
     }
     format!("{}:{}", bin.display(), std::env::var("PATH").unwrap())
 }

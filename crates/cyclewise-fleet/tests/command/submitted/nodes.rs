@@ -1,6 +1,7 @@
 //! The records' scripts: each node writes its record once.
 
 use super::*;
+use std::os::unix::fs::PermissionsExt;
 
 /// Starts the job of records as Slurm does: in the job's folder.
 fn batch(path: &str, dir: &Path, job: &[(&str, &str)]) {

@@ -3,6 +3,7 @@
 use super::image::{FoundSite, Image};
 use super::proof::Proof;
 use super::site::SiteKind;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -72,7 +73,13 @@ fn compiled(folder: &Path, options: &[&str]) -> Option<PathBuf> {
 }
 
 fn runs(program: &Path) -> (bool, String) {
-    let output = Command::new(program).output().unwrap();
+    let output = loop {
+        match Command::new(program).output() {
+            // A process that another thread starts has the copy open for writing, until it executes its own program.
+            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
+            output => break output.unwrap(),
+        }
+    };
     (
         output.status.success(),
         String::from_utf8_lossy(&output.stdout).into_owned(),
