@@ -2,7 +2,7 @@
 
 use crate::mangle::{Owes, hold};
 use crate::record::simulation::testing;
-use crate::record::{self, Tool, plan};
+use crate::record::{Tool, plan};
 
 /// The same for each build: a seed tries the same files.
 fn tool() -> Tool {
@@ -25,7 +25,6 @@ fn plans() {
         work(plan::Work::Records { nodes: Some(4) }),
         work(plan::Work::Sweep {
             shards: 3,
-            by: record::simulation::ShardBy::Cost,
             points: sweep.points(),
             sweep: Box::new(sweep),
         }),

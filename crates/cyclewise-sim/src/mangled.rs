@@ -17,10 +17,10 @@ fn tool() -> Tool {
 #[test]
 fn simulations_and_their_shards() {
     let sweep = testing::sweep(&[1, 2]);
-    let texts = [None, testing::by_cost(2, 3)].map(|shard| {
+    let texts = [None, testing::shard(2, 3)].map(|part| {
         let document = record::Simulation {
             tool: tool(),
-            ..testing::document(&sweep, shard)
+            ..testing::document(&sweep, part)
         };
         json::simulation(&document).unwrap()
     });

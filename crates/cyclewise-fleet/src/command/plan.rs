@@ -7,7 +7,6 @@ use crate::error::{Error, Result};
 use crate::export::job::{self, Launch, command_line};
 use crate::record::Tool;
 use crate::record::plan::{FILE, Plan, SCHEMA, Work};
-use crate::record::simulation::ShardBy;
 use cyclewise_report::files::output::{self, tell};
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
@@ -101,7 +100,6 @@ fn work(args: &PlanArgs, planned: &Planned) -> Result<Work> {
     }
     Ok(Work::Sweep {
         shards,
-        by: ShardBy::Cost,
         points,
         sweep: sweep.clone(),
     })

@@ -2,7 +2,7 @@
 //!
 //! It holds nothing that depends on when or where it was written, so the same plan gives the same bytes.
 
-use super::simulation::{MOST_POINTS, ShardBy, Sweep};
+use super::simulation::{MOST_POINTS, Sweep};
 use super::{Tool, load};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -37,8 +37,6 @@ pub enum Work {
     Sweep {
         /// The number of shards.
         shards: u32,
-        /// How points are assigned to them.
-        by: ShardBy,
         /// Points of the whole sweep.
         points: usize,
         /// The sweep, with its machines in full.

@@ -11,7 +11,7 @@ fn sweep() -> Folder {
     let dir = folder.name("");
     let sweep = "simulate lockref --machine thunderx2 --threads 1,2 --ops 50";
     assert_done(&plan(&dir, &["--shards", "1"], &words(sweep)));
-    let shard = format!("{sweep} --shard 1/1 --shard-by cost --json {dir}shards/1.json");
+    let shard = format!("{sweep} --shard 1/1 --json {dir}shards/1.json");
     assert_done(&cyclewise(&words(&shard)));
     folder
 }

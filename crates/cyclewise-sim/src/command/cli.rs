@@ -1,8 +1,8 @@
 //! The command line's definition.
 
-use super::lists::{self, Counts, Limits, Relaxes, ShardNumber};
+use super::lists::{self, Counts, Limits, Relaxes};
 use crate::from_matrix::Anchor;
-use crate::record::{Shard, ShardBy};
+use crate::record::Shard;
 use crate::{Placement, Start, Workload};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
@@ -127,28 +127,13 @@ pub(super) struct SweepArgs {
     pub(super) html: Option<PathBuf>,
     /// Compute only shard I of N; `fleet join` joins the shards
     #[arg(long, value_name = "I/N", value_parser = lists::shard)]
-    pub(super) shard: Option<ShardNumber>,
-    /// How points are assigned to shards
-    #[arg(long, value_name = "HOW", value_enum, default_value = "index", requires = "shard")]
-    pub(super) shard_by: ShardBy,
+    pub(super) shard: Option<Shard>,
     /// Do nothing if the file of --json has the whole result already, written by this version
     #[arg(long, requires = "json", conflicts_with_all = ["csv", "html"])]
     pub(super) if_missing: bool,
     // Last, because its heading is that of all options behind it.
     #[command(flatten)]
     pub(super) matrix: MatrixArgs,
-}
-
-impl SweepArgs {
-    /// The shard to compute; `None` for the whole sweep.
-    pub(super) fn shard(&self) -> Option<Shard> {
-        let ShardNumber { index, count } = self.shard?;
-        Some(Shard {
-            index,
-            count,
-            by: self.shard_by,
-        })
-    }
 }
 
 /// A machine of a matrix.

@@ -1,6 +1,7 @@
 //! Parses the command line's lists: thread counts, retry limits, relax policies, a shard, and what is said of a machine.
 
 use crate::from_matrix::Anchor;
+use crate::record::Shard;
 use crate::{Relax, Workload};
 
 /// The most thread counts in one range.
@@ -142,23 +143,16 @@ pub(crate) fn anchor(text: &str) -> Result<Anchor, String> {
     }
 }
 
-/// The number of a shard and how many there are, as the value of one option.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ShardNumber {
-    pub index: u32,
-    pub count: u32,
-}
-
 /// Parses a shard, for example `2/8`.
 ///
 /// # Errors
 /// A message that says what is wrong.
-pub(crate) fn shard(text: &str) -> Result<ShardNumber, String> {
+pub(crate) fn shard(text: &str) -> Result<Shard, String> {
     let parsed = text
         .split_once('/')
         .and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
     match parsed {
-        Some((index, count)) if index >= 1 && index <= count => Ok(ShardNumber { index, count }),
+        Some((index, count)) if index >= 1 && index <= count => Ok(Shard { index, count }),
         Some((index, count)) => Err(format!(
             "shard {index} of {count} does not exist; shards start at 1/{}",
             count.max(1)
@@ -211,7 +205,7 @@ mod tests {
 
     #[test]
     fn shards_count_from_one() {
-        assert_eq!(shard("2/8").unwrap(), ShardNumber { index: 2, count: 8 });
+        assert_eq!(shard("2/8").unwrap(), Shard { index: 2, count: 8 });
         for bad in ["0/8", "9/8", "0/0", "2", "a/b"] {
             assert!(shard(bad).is_err(), "{bad}");
         }

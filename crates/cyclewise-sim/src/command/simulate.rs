@@ -52,7 +52,7 @@ fn run(args: SweepArgs) -> Result<()> {
     };
     machine::check_absolute(&machines, &[&documents.json, &documents.csv, &documents.html])?;
     let sweep = sweep(&args, machines)?;
-    let (shard, tool) = (args.shard(), Tool::this());
+    let (shard, tool) = (args.shard, Tool::this());
     let result = args.json.as_deref().filter(|_| args.if_missing);
     // Reading it, and writing it, would wait for another process.
     if let Some(path) = result.filter(|path| path.metadata().is_ok_and(|m| m.file_type().is_fifo())) {

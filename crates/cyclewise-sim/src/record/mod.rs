@@ -5,16 +5,15 @@
 //!
 //! # Invariants
 //! 1. A point's index is its position in the sweep's order: machine, workload, retry limit, relax, threads.
-//! 2. Which points a shard has follows from the sweep, the number of shards and [`ShardBy`], as `shard` says.
+//! 2. Which points a shard has follows from the sweep and the number of shards, as `shard` says.
 
-mod cost;
 mod shard;
 mod stream;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
-pub use shard::{Shard, ShardBy, Shards};
-pub(crate) use shard::{by_descending_cost, due};
+pub(crate) use shard::due;
+pub use shard::{Shard, Shards};
 pub use stream::{Head, PointReader};
 
 use crate::band::Band;
@@ -22,6 +21,7 @@ use crate::predict::Range;
 use crate::{Job, Length, Machine, Outcome, Placement, Relax, Start, Workload};
 use cyclewise_bench::error::{Error, Result};
 use cyclewise_bench::record::Tool;
+use cyclewise_bench::record::fleet::Fault;
 use serde::{Deserialize, Serialize};
 
 /// The schema this build writes.
@@ -188,71 +188,10 @@ impl Sweep {
 /// # Errors
 /// Exit 2: the text is not a simulation, of a newer version, or modified after it was written.
 pub fn from_str(name: &str, text: &str) -> Result<Simulation> {
-    parse(name, text).map_err(Error::in_one_line)
-}
-
-fn parse(name: &str, text: &str) -> Result<Simulation> {
-    cyclewise_bench::record::check_schema(name, text, SCHEMA, "cyclewise simulate --json")?;
-    let simulation: Simulation = cyclewise_bench::record::clean::parse(text).map_err(|e| {
-        Error::usage(format!(
-            "{name} declares {SCHEMA} but does not follow it: {e}; write it again with `cyclewise simulate --json`"
-        ))
-    })?;
-    check(name, &simulation)?;
-    Ok(simulation)
-}
-
-/// Checks that the points are those of the sweep.
-fn check(name: &str, simulation: &Simulation) -> Result<()> {
-    let changed = |what: String| {
-        Err(Error::usage(format!(
-            "{name}: {what}; the file was modified after it was written"
-        )))
-    };
-    // A short text can describe more jobs than fit in memory.
-    let points = simulation.sweep.points();
-    if points > MOST_POINTS {
-        return changed(format!(
-            "its sweep has {points} points, more than the maximum of {MOST_POINTS}"
-        ));
-    }
-    if let Some(Shard { index, count, .. }) = simulation.shard
-        && (index == 0 || index > count)
-    {
-        return changed(format!("there is no shard {index} of {count}"));
-    }
-    // A short text can describe millions of points as well: lists of them are made where the text has as many.
-    let turn = |count: u32, index: u32| (points + (count - index) as usize) / count as usize;
-    let known = match simulation.shard {
-        None => points,
-        Some(Shard {
-            index,
-            count,
-            by: ShardBy::Index,
-        }) => turn(count, index),
-        // That depends on the costs of all points.
-        Some(_) => simulation.points.len(),
-    };
-    if known != simulation.points.len() {
-        return changed(format!(
-            "contains {} points, but its sweep has {known}",
-            simulation.points.len()
-        ));
-    }
-    let due = due(&simulation.sweep, simulation.shard);
-    if due.len() != simulation.points.len() {
-        return changed(format!(
-            "contains {} points, but its sweep has {}",
-            simulation.points.len(),
-            due.len()
-        ));
-    }
-    for (point, due) in simulation.points.iter().zip(due) {
-        if let Some(what) = wrong(&simulation.sweep, point, due) {
-            return changed(what);
-        }
-    }
-    Ok(())
+    cyclewise_bench::record::check_schema(name, text, SCHEMA, "cyclewise simulate --json")
+        .map_err(Error::in_one_line)?;
+    let read = PointReader::new(text.as_bytes()).and_then(PointReader::all);
+    read.map_err(|Fault(_, why)| Error::usage(format!("{name}: {why}")).in_one_line())
 }
 
 /// What shows that `point` is not the one with the index `due` of `sweep`, or not whole.

@@ -1,6 +1,6 @@
 //! A small sweep, for the tests of its parts.
 
-use super::{Point, SCHEMA, Shard, ShardBy, Simulation, Sweep, due};
+use super::{Point, SCHEMA, Shard, Simulation, Sweep, due};
 use crate::{Machine, Placement, Relax, Start, Workload};
 use cyclewise_bench::record::Tool;
 
@@ -25,7 +25,7 @@ pub fn sweep(threads: &[u32]) -> Sweep {
 
 /// A shard whose points were refused, which are as valid as others and need no simulation.
 pub fn document(sweep: &Sweep, shard: Option<Shard>) -> Simulation {
-    let points = due(sweep, shard).into_iter().map(|index| {
+    let points = due(sweep, shard).map(|index| {
         let (machine, job) = sweep.job_at(index);
         Point {
             index,
@@ -46,8 +46,7 @@ pub fn document(sweep: &Sweep, shard: Option<Shard>) -> Simulation {
     }
 }
 
-/// Shard `index` of `count` by cost.
-pub fn by_cost(index: u32, count: u32) -> Option<Shard> {
-    let by = ShardBy::Cost;
-    Some(Shard { index, count, by })
+/// Shard `index` of `count`.
+pub fn shard(index: u32, count: u32) -> Option<Shard> {
+    Some(Shard { index, count })
 }

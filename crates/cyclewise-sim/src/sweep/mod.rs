@@ -10,17 +10,19 @@ use crate::Job;
 use crate::band::{Band, band};
 use crate::exam::{Reach, predict};
 use crate::predict::Prediction;
-use crate::record::{NOT_SIMULATED, Point, SCHEMA, Shard, Simulation, Sweep, by_descending_cost, due};
+use crate::record::{NOT_SIMULATED, Point, SCHEMA, Shard, Simulation, Sweep, due};
 use cyclewise_bench::record::Tool;
 use cyclewise_bench::sys::interrupt;
 use rayon::prelude::*;
+use std::cmp::Reverse;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Computes the points of `sweep` that are in `shard`. Calls `tell`, from any thread, with the number done and the total.
 pub(crate) fn run(sweep: Sweep, shard: Option<Shard>, tool: Tool, tell: &(dyn Fn(usize, usize) + Sync)) -> Simulation {
-    // Long points first, so that no thread begins one when the others are about to end.
-    let due = by_descending_cost(&sweep, due(&sweep, shard));
+    // Those with the most threads first, so that no thread begins a long one when the others are about to end.
+    let mut due: Vec<usize> = due(&sweep, shard).collect();
+    due.sort_by_key(|point| Reverse(sweep.job_at(*point).1.threads));
     let (begun, done, all) = (AtomicUsize::new(0), AtomicUsize::new(0), due.len());
     // Of each machine, workload and reach once: a sweep has many points of each.
     let of_workload = |machine, workload| [Reach::Socket, Reach::Sockets].map(|reach| band(machine, workload, reach));

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::machine::HeldOut;
-use crate::record::ShardBy;
 use crate::{Machine, Placement, Relax, Topology, Workload};
 
 fn of(shard: Option<Shard>) -> Simulation {
@@ -35,8 +34,7 @@ fn the_points_of_all_shards_are_those_of_the_whole() {
     let whole = of(None);
     assert_eq!(whole.points.len(), 9, "fetch-add once, lockref with two limits");
     for count in [4, 12] {
-        let by = ShardBy::Index;
-        let shards = (1..=count).flat_map(|index| of(Some(Shard { index, count, by })).points);
+        let shards = (1..=count).flat_map(|index| of(Some(Shard { index, count })).points);
         let mut points: Vec<Point> = shards.collect();
         points.sort_by_key(|point| point.index);
         assert_eq!(points, whole.points);
@@ -49,6 +47,6 @@ fn every_point_has_its_band_and_is_read_back_with_it() {
     let is_known = |job: &Job| job.workload == Workload::FetchAdd && job.threads > 1;
     let known = |p: &Point| p.band.is_some() == is_known(&p.job);
     assert!(whole.points.iter().all(known), "of exchanges no row was held out");
-    let text = serde_json::to_string(&whole).unwrap();
+    let text = crate::export::json::simulation(&whole).unwrap();
     assert_eq!(crate::record::from_str("w", &text).unwrap(), whole);
 }

@@ -53,7 +53,7 @@ fn what_is_not_one_whole_document_is_refused() {
     let [whole, record, cut] = ["w.json", "record.json", "cut.json"].map(|name| folder.name(name));
     printed(&sweep(&[&whole]));
     std::fs::write(&record, r#"{"schema":"cyclewise.record/1"}"#).unwrap();
-    std::fs::write(&cut, folder.read("w.json").replacen("\"ops\":", "\"pos\":", 1)).unwrap();
+    std::fs::write(&cut, folder.read("w.json").replacen("\"jain\":", "\"jian\":", 1)).unwrap();
     for (files, says) in [
         (&[&whole, &whole][..], "cyclewise fleet join DIR"),
         (&[&record], "cyclewise.record/1"),

@@ -48,10 +48,9 @@ pub(super) fn join(args: &JoinArgs, plan: Option<&Plan>) -> Result<()> {
 /// What was found, and each thing that is wrong on its line.
 fn findings(survey: &Survey, missing: &[u32]) -> String {
     let mut text = format!(
-        "{} of {} shards by {} are whole: a sweep of {} points\n",
+        "{} of {} shards are whole: a sweep of {} points\n",
         survey.found.len(),
         survey.count,
-        survey.by.name(),
         survey.sweep.points()
     );
     let gone = missing

@@ -3,7 +3,7 @@
 use super::*;
 use crate::record::Tool;
 use crate::record::plan::SCHEMA;
-use crate::record::simulation::{ShardBy, testing};
+use crate::record::simulation::testing;
 use std::process::{Command, Stdio};
 
 fn tool() -> Tool {
@@ -25,7 +25,6 @@ fn sweep(shards: u32) -> Plan {
         command: words("simulate lockref --machine thunderx2 --threads 1..224 --retry-limit 15,100,none"),
         work: Work::Sweep {
             shards,
-            by: ShardBy::Cost,
             points: sweep.points(),
             sweep: Box::new(sweep),
         },

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::record::Tool;
 use crate::record::fleet::{Fault, Problem, ProblemKind};
 use crate::record::plan::{MOST_SHARDS, Plan, Work};
-use crate::record::simulation::{Head, PointReader, Shard, ShardBy, Shards, Sweep};
+use crate::record::simulation::{Head, PointReader, Shard, Shards, Sweep};
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -31,8 +31,6 @@ pub(crate) struct Survey {
     pub shards: Shards,
     /// The number of shards.
     pub count: u32,
-    /// How points are assigned to shards.
-    pub by: ShardBy,
     /// The file of each whole shard, by its number.
     pub found: BTreeMap<u32, PathBuf>,
     /// Shards that two files have with different results.
@@ -104,16 +102,15 @@ pub(crate) fn survey(dir: &Path, plan: Option<&Plan>) -> Result<Survey> {
         }
     }
     let expected = match plan.map(|p| (&p.tool, &p.work)) {
-        Some((tool, Work::Sweep { shards, by, sweep, .. })) => (tool.clone(), (**sweep).clone(), *shards, *by),
+        Some((tool, Work::Sweep { shards, sweep, .. })) => (tool.clone(), (**sweep).clone(), *shards),
         _ => most_common(dir, &candidates)?,
     };
-    let (tool, sweep, count, by) = expected;
+    let (tool, sweep, count) = expected;
     let mut survey = Survey {
-        shards: Shards::of(&sweep, count, by),
+        shards: Shards::of(&sweep, count),
         tool,
         sweep,
         count,
-        by,
         found: BTreeMap::new(),
         contradictory: Vec::new(),
         claims: BTreeMap::new(),
@@ -137,12 +134,12 @@ pub(crate) fn survey(dir: &Path, plan: Option<&Plan>) -> Result<Survey> {
     Ok(survey)
 }
 
-/// The program, sweep, number of shards and their assignment that most candidates have; of equals the first's.
-fn most_common(dir: &Path, candidates: &[Candidate]) -> Result<(Tool, Sweep, u32, ShardBy)> {
+/// The program, sweep and number of shards that most candidates have; of equals the first's.
+fn most_common(dir: &Path, candidates: &[Candidate]) -> Result<(Tool, Sweep, u32)> {
     let mut kinds: Vec<(&Candidate, usize)> = Vec::new();
     for candidate in candidates {
         let alike = |(first, _): &&mut (&Candidate, usize)| {
-            (first.shard.count, first.shard.by) == (candidate.shard.count, candidate.shard.by)
+            first.shard.count == candidate.shard.count
                 && (&first.head.tool, &first.head.sweep) == (&candidate.head.tool, &candidate.head.sweep)
         };
         match kinds.iter_mut().find(alike) {
@@ -158,7 +155,7 @@ fn most_common(dir: &Path, candidates: &[Candidate]) -> Result<(Tool, Sweep, u32
         )));
     };
     let Head { tool, sweep, .. } = first.head.clone();
-    Ok((tool, sweep, first.shard.count, first.shard.by))
+    Ok((tool, sweep, first.shard.count))
 }
 
 impl Survey {
@@ -171,7 +168,7 @@ impl Survey {
             shard,
         } = candidate;
         if let Some(fault) = self.is_foreign(head, *shard) {
-            if (shard.count, shard.by) == (self.count, self.by) {
+            if shard.count == self.count {
                 self.refused.push((shard.index, path.clone(), head.tool.clone()));
             }
             return Err(fault);
@@ -230,13 +227,8 @@ impl Survey {
             );
             return Some(Fault(ProblemKind::Foreign, why));
         }
-        if (shard.count, shard.by) != (self.count, self.by) {
-            let (n, by) = (shard.count, shard.by.name());
-            let why = format!(
-                "it is one of {n} shards by {by}, and {ours} of {} by {}",
-                self.count,
-                self.by.name()
-            );
+        if shard.count != self.count {
+            let why = format!("it is one of {} shards, and {ours} of {}", shard.count, self.count);
             return Some(Fault(ProblemKind::Foreign, why));
         }
         None

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::files::tests::packed;
-use crate::record::simulation::testing::{by_cost, document, sweep};
+use crate::record::simulation::testing::{document, shard, sweep};
 use cyclewise_sim::export::json;
 use std::fs;
 use tempfile::TempDir;
@@ -14,7 +14,7 @@ fn whole_sweep() -> Sweep {
 }
 
 fn text(index: u32) -> String {
-    json::simulation(&document(&whole_sweep(), by_cost(index, COUNT))).unwrap()
+    json::simulation(&document(&whole_sweep(), shard(index, COUNT))).unwrap()
 }
 
 fn folder(files: &[(&str, &str)]) -> TempDir {
@@ -93,8 +93,8 @@ fn packed_shards_are_the_whole_too() {
 fn each_file_that_does_not_count_is_named_with_its_kind() {
     let one = text(1);
     let other = sweep(&[1, 2]);
-    let foreign = json::simulation(&document(&other, by_cost(2, COUNT))).unwrap();
-    let more = json::simulation(&document(&whole_sweep(), by_cost(2, 4))).unwrap();
+    let foreign = json::simulation(&document(&other, shard(2, COUNT))).unwrap();
+    let more = json::simulation(&document(&whole_sweep(), shard(2, 4))).unwrap();
     let whole = json::simulation(&document(&whole_sweep(), None)).unwrap();
     let version = one.replacen("\"version\":\"", "\"version\":\"9", 1);
     let three = text(3);
@@ -139,7 +139,7 @@ fn each_file_that_does_not_count_is_named_with_its_kind() {
 
 #[test]
 fn the_sweep_is_the_one_that_most_files_are_of() {
-    let other = |index| json::simulation(&document(&sweep(&[1, 2]), by_cost(index, COUNT))).unwrap();
+    let other = |index| json::simulation(&document(&sweep(&[1, 2]), shard(index, COUNT))).unwrap();
     let folder = folder(&[("a", &other(1)), ("b", &text(1)), ("c", &text(2))]);
     let found = survey(folder.path(), None).unwrap();
     assert_eq!(found.sweep, whole_sweep());

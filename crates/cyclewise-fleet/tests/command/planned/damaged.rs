@@ -29,12 +29,12 @@ fn what_is_missing_torn_or_foreign_is_named_and_the_printed_line_makes_it() {
     fs::copy(path.join("shards/1.json"), path.join("shards/copy.json")).unwrap();
     fs::write(path.join("shards/.cyclewise-7-0.tmp"), "half").unwrap();
     let other = folder.name("job/shards/other.json");
-    printed(&sweep(&[&other, "--shard", "3/5", "--shard-by", "cost", "--seed", "2"]));
+    printed(&sweep(&[&other, "--shard", "3/5", "--seed", "2"]));
     let before = contents(&path);
     let (status, said, error) = join(&dir);
     assert_eq!(status, 1, "{said}");
     for line in [
-        "2 of 5 shards by cost are whole: a sweep of 12 points",
+        "2 of 5 shards are whole: a sweep of 12 points",
         "missing: shard 2 of 5",
         "missing: shard 4 of 5",
         "missing: shard 5 of 5",

@@ -171,13 +171,6 @@ fn a_folder_of_shards_without_a_plan_is_joined_too() {
     fs::remove_file(folder.path("some/2")).unwrap();
     let (status, said, _) = join(&folder.name("some"));
     assert!(status == 1 && said.contains("missing: shard 2 of 3"), "{said}");
-    // So are shards by cost.
-    fs::create_dir(folder.path("cost")).unwrap();
-    for i in 1..=2 {
-        let name = folder.name(&format!("cost/{i}"));
-        printed(&sweep(&[&name, "--shard", &format!("{i}/2"), "--shard-by", "cost"]));
-    }
-    assert_eq!(printed(&["fleet", "join", &folder.name("cost"), "--json", "-"]), whole);
 }
 
 #[test]

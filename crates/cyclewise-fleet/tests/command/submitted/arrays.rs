@@ -82,7 +82,7 @@ fn more_shards_than_an_array_has_are_several_arrays() {
     assert!(task.env_remove("SLURM_CPUS_ON_NODE").output().unwrap().status.success());
     let said = folder.read("tasks");
     assert!(
-        said.starts_with("simulate --shard 2007/2100 --shard-by cost --json shards/2007.json --if-missing lockref"),
+        said.starts_with("simulate --shard 2007/2100 --json shards/2007.json --if-missing lockref"),
         "{said}"
     );
     assert_says!(said, "none\nthreads 3\n");

@@ -233,7 +233,7 @@ mod tests {
     use super::*;
     use crate::band::{Band, Evidence};
     use crate::machine::HeldOut;
-    use crate::record::{SCHEMA, Shard, ShardBy, Sweep};
+    use crate::record::{SCHEMA, Shard, Sweep};
     use crate::{Job, Latencies, Placement, Relax, Topology};
     use cyclewise_bench::record::Tool;
 
@@ -316,11 +316,7 @@ mod tests {
             },
             points: points.collect(),
             sweep,
-            shard: Some(Shard {
-                index: 1,
-                count: 2,
-                by: ShardBy::Index,
-            }),
+            shard: Some(Shard { index: 1, count: 2 }),
         };
         let text = super::simulation(&simulation, Look::new(Some(80), false));
         insta::assert_snapshot!(anstream::adapter::strip_str(&text).to_string());

@@ -1,7 +1,6 @@
 //! Reads a simulation a point at a time, so that a sweep that does not fit in memory can be joined.
 //!
-//! It reads the layout that `export::json` writes: a head of four lines, and a line for each point. [`super::from_str`] reads any
-//! layout of the same JSON.
+//! It reads the layout that `export::json` writes: a head of four lines, and a line for each point.
 
 use super::shard::due;
 use super::{MOST_POINTS, Point, SCHEMA, Shard, Simulation, Sweep, wrong};
@@ -82,7 +81,7 @@ impl<R: BufRead> PointReader<R> {
             sweep: read.sweep,
             shard: read.shard,
         };
-        if let Some(Shard { index, count, .. }) = head.shard
+        if let Some(Shard { index, count }) = head.shard
             && (index == 0 || index > count)
         {
             let why = format!("there is no shard {index} of {count}");
@@ -107,6 +106,24 @@ impl<R: BufRead> PointReader<R> {
         &self.head
     }
 
+    /// Reads to the end; points that a signal left out are as good as others.
+    ///
+    /// # Errors
+    /// As [`PointReader::next_line`] and [`PointReader::end`].
+    pub(super) fn all(mut self) -> Result<Simulation, Fault> {
+        let points = due(&self.head.sweep, self.head.shard).map(|due| self.next(due));
+        let points = points.collect::<Result<_, _>>()?;
+        self.end()?;
+        let Head { tool, sweep, shard } = self.head;
+        Ok(Simulation {
+            schema: SCHEMA.to_owned(),
+            tool,
+            sweep,
+            shard,
+            points,
+        })
+    }
+
     /// Reads to the end, and checks that all points of the shard are there.
     ///
     /// # Errors
@@ -123,6 +140,15 @@ impl<R: BufRead> PointReader<R> {
     /// # Errors
     /// The file ends before, or the point is another one or was modified.
     pub fn next_line(&mut self, due: usize) -> Result<&[u8], Fault> {
+        let point = self.next(due)?;
+        match point.refused.as_ref().filter(|_| point.is_left_out()) {
+            Some(why) => Err(Fault(ProblemKind::Torn, format!("point {due} was {why}"))),
+            None => Ok(&self.line),
+        }
+    }
+
+    /// The next point; its line is in `line`.
+    fn next(&mut self, due: usize) -> Result<Point, Fault> {
         let missing = || Fault(ProblemKind::Torn, format!("it ends before point {due}"));
         if self.more == Some(false) {
             return Err(missing());
@@ -151,11 +177,8 @@ impl<R: BufRead> PointReader<R> {
         if let Some(what) = wrong(&self.head.sweep, &point, due) {
             return changed(what);
         }
-        if let Some(why) = point.refused.as_ref().filter(|_| point.is_left_out()) {
-            return Err(Fault(ProblemKind::Torn, format!("point {due} was {why}")));
-        }
         match serde_json::to_vec(&point) {
-            Ok(written) if written == self.line => Ok(&self.line),
+            Ok(written) if written == self.line => Ok(point),
             _ => changed(format!("the line of point {due} is not as it is written")),
         }
     }

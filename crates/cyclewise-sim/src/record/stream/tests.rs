@@ -1,12 +1,12 @@
 //! What is whole is read, and what was cut or changed at any place is not.
 
-use super::super::testing::{by_cost, document, sweep};
+use super::super::testing::{document, shard, sweep};
 use super::*;
 use crate::export::json;
 use crate::record::NOT_SIMULATED;
 
 fn text() -> String {
-    let mut document = document(&sweep(&[1, 28, 224]), by_cost(2, 3));
+    let mut document = document(&sweep(&[1, 28, 224]), shard(2, 3));
     // As of a program that was built without git: a key without a value, which can be changed too.
     document.tool.commit = None;
     json::simulation(&document).unwrap()
@@ -21,9 +21,9 @@ fn check(text: &[u8]) -> Result<Head, Fault> {
 #[test]
 fn a_whole_shard_is_read_and_an_empty_one_too() {
     let head = check(text().as_bytes()).unwrap();
-    assert_eq!((head.shard, head.sweep), (by_cost(2, 3), sweep(&[1, 28, 224])));
-    let empty = json::simulation(&document(&sweep(&[1]), by_cost(9, 9))).unwrap();
-    assert_eq!(check(empty.as_bytes()).unwrap().shard, by_cost(9, 9));
+    assert_eq!((head.shard, head.sweep), (shard(2, 3), sweep(&[1, 28, 224])));
+    let empty = json::simulation(&document(&sweep(&[1]), shard(9, 9))).unwrap();
+    assert_eq!(check(empty.as_bytes()).unwrap().shard, shard(9, 9));
     let whole = json::simulation(&document(&sweep(&[1, 2]), None)).unwrap();
     assert_eq!(check(whole.as_bytes()).unwrap().shard, None);
 }
