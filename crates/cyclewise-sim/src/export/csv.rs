@@ -1,42 +1,15 @@
 //! CSV of simulated sweeps.
 
+use super::figure::FIGURES;
 use crate::record::Simulation;
 use cyclewise_bench::error::Result;
 use cyclewise_report::export::csv::{failed, text};
 
-const POINT: [&str; 31] = [
-    "machine",
-    "workload",
-    "threads",
-    "retry_limit",
-    "relax",
-    "critical_cycles",
-    "parallel_cycles",
-    "placement",
-    "readers",
-    "seed",
-    "ops",
-    "ops_per_s",
-    "ns_per_op",
-    "p50_ns",
-    "p90_ns",
-    "p99_ns",
-    "p999_ns",
-    "max_ns",
-    "jain",
-    "longest_wait_ns",
-    "retries_per_success",
-    "line_moves_per_op",
-    "ops_per_ownership",
-    "fallback_share",
-    "refused",
-    "band_factor",
-    "band_rows",
-    "least_ns_per_op",
-    "most_ns_per_op",
-    "regimes",
-    "slowest_share",
-];
+/// Columns before the figures.
+const JOB: &str =
+    "machine,workload,threads,retry_limit,relax,critical_cycles,parallel_cycles,placement,readers,seed,ops";
+/// And behind them: empty where nothing is known.
+const KNOWN: &str = "refused,band_factor,band_rows,least_ns_per_op,most_ns_per_op,regimes,slowest_share";
 
 /// A simulation's points.
 ///
@@ -44,27 +17,11 @@ const POINT: [&str; 31] = [
 /// Never for a simulated sweep.
 pub(crate) fn simulation(simulation: &Simulation) -> Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(POINT).map_err(failed)?;
+    let figures = FIGURES.iter().map(|figure| figure.csv);
+    let columns = JOB.split(',').chain(figures).chain(KNOWN.split(','));
+    writer.write_record(columns).map_err(failed)?;
     for p in &simulation.points {
-        let job = &p.job;
-        let figures = p.outcome.as_ref().map(|o| {
-            let l = &o.latency;
-            [
-                o.ops_per_s,
-                o.ns_per_op,
-                l.p50_ns,
-                l.p90_ns,
-                l.p99_ns,
-                l.p999_ns,
-                l.max_ns,
-                o.jain,
-                o.longest_wait_ns,
-                o.retries_per_success,
-                o.line_moves_per_op,
-                o.ops_per_ownership,
-                o.fallback_share,
-            ]
-        });
+        let (job, outcome, range) = (&p.job, p.outcome.as_ref(), p.range.as_ref());
         let mut row = vec![
             simulation.sweep.machines[p.machine].name.clone(),
             job.workload.name().to_owned(),
@@ -76,28 +33,25 @@ pub(crate) fn simulation(simulation: &Simulation) -> Result<String> {
             job.placement.name().to_owned(),
             job.readers.to_string(),
             job.seed.to_string(),
-            p.outcome.as_ref().map(|o| o.ops.to_string()).unwrap_or_default(),
+            outcome.map(|o| o.ops.to_string()).unwrap_or_default(),
         ];
-        let range = p.range.as_ref();
-        // Empty where nothing is known.
-        let known = [
-            p.refused.clone(),
-            p.band.map(|band| band.factor.to_string()),
-            p.band.map(|band| band.rows.to_string()),
-            range.map(|range| range.ns[0].to_string()),
-            range.map(|range| range.ns[1].to_string()),
-            range.map(|range| range.regimes.len().max(1).to_string()),
-            p.outcome
-                .as_ref()
-                .and_then(|o| o.slowest_share)
-                .map(|share| share.to_string()),
-        ];
-        match figures {
-            Some(figures) => row.extend(figures.map(|x| x.to_string())),
-            None => row.resize(POINT.len() - known.len(), String::new()),
-        }
-        row.extend(known.map(Option::unwrap_or_default));
+        let figures = FIGURES.iter().map(|figure| outcome.map(figure.of));
+        let [least, most] = [0, 1].map(|end| range.map(|range| range.ns[end]));
+        row.extend(figures.map(shown));
+        row.extend([
+            p.refused.clone().unwrap_or_default(),
+            shown(p.band.map(|band| band.factor)),
+            shown(p.band.map(|band| band.rows)),
+            shown(least),
+            shown(most),
+            shown(range.map(|range| range.regimes.len().max(1))),
+            shown(outcome.and_then(|o| o.slowest_share)),
+        ]);
         writer.write_record(row).map_err(failed)?;
     }
     text(writer)
+}
+
+fn shown(value: Option<impl ToString>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
 }

@@ -1,5 +1,6 @@
 //! The page of a sweep: machines, curves over threads, and the table.
 
+use crate::export::figure::FIGURES;
 use crate::export::table::left_out;
 use crate::record::{Point, Simulation};
 use cyclewise_bench::error::Result;
@@ -8,7 +9,7 @@ use cyclewise_report::export::html::machine::{Fact, facts, tool};
 use cyclewise_report::export::html::page::STYLE;
 use cyclewise_report::export::html::plot::{Curves, LINES, Line, Plot, SERIES};
 use cyclewise_report::export::html::table::{Cell, Table, number, words};
-use cyclewise_report::number::{NONE, count, percent, significant};
+use cyclewise_report::number::{NONE, count, significant};
 
 use crate::export::band;
 use crate::machine::Published;
@@ -145,7 +146,7 @@ impl MachineView {
         let facts = facts([
             (
                 "CPUs",
-                format!("{} in {} sockets, {} cores", m.cpus(), t.sockets, m.core_count()),
+                format!("{} in {} sockets, {} cores", m.cpus(), t.sockets, t.cores()),
             ),
             ("Clock", format!("{} GHz", significant(m.ghz, 3))),
             ("One way to a sibling", ns(m.latency.sibling_ns)),
@@ -266,51 +267,22 @@ fn table(s: &Simulation) -> Table {
     let mut table = Table::new("All points of the sweep; times are simulated");
     table.words("Workload");
     table.numbers("Threads", "");
-    table.numbers("Throughput", "Mop/s");
-    table.numbers("All threads", "ns/op");
-    for (title, unit) in [
-        ("p50", "ns"),
-        ("p90", "ns"),
-        ("p99", "ns"),
-        ("p99.9", "ns"),
-        ("Slowest", "ns"),
-    ] {
-        table.numbers(title, unit);
+    for figure in FIGURES {
+        table.numbers(figure.title, figure.unit);
     }
-    table.numbers("Jain", "index");
-    table.numbers("Longest wait", "ns");
-    table.numbers("Retries", "per op");
-    table.numbers("Line moves", "per op");
-    table.numbers("Operations", "per ownership");
-    table.numbers("Took the lock", "");
     table.rows = s.points.iter().map(|p| row(s, p)).collect();
     table
 }
 
 fn row(s: &Simulation, p: &Point) -> Vec<Cell> {
     let mut cells = vec![words(label(s, p)), number(count(p.job.threads as usize))];
-    let Some(o) = &p.outcome else {
-        cells.push(number("no progress"));
-        cells.resize_with(15, || number(NONE));
-        return cells;
-    };
-    let l = &o.latency;
-    let figures = [
-        o.ops_per_s / 1e6,
-        o.ns_per_op,
-        l.p50_ns,
-        l.p90_ns,
-        l.p99_ns,
-        l.p999_ns,
-        l.max_ns,
-        o.jain,
-        o.longest_wait_ns,
-        o.retries_per_success,
-        o.line_moves_per_op,
-        o.ops_per_ownership,
-    ];
-    cells.extend(figures.map(|x| number(significant(x, 3))));
-    cells.push(number(percent(o.fallback_share)));
+    match &p.outcome {
+        Some(o) => cells.extend(FIGURES.iter().map(|figure| number(significant((figure.of)(o), 3)))),
+        None => {
+            cells.push(number("no progress"));
+            cells.resize_with(2 + FIGURES.len(), || number(NONE));
+        }
+    }
     cells
 }
 

@@ -2,6 +2,7 @@
 
 mod band;
 pub(crate) mod csv;
+mod figure;
 pub mod html;
 pub mod json;
 pub(crate) mod table;
