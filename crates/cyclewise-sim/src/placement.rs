@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::Machine;
 use crate::engine::Random;
-use crate::machine::{Cores, Topology};
+use crate::machine::Topology;
 use crate::workload::{Job, Placement};
 
 /// The most threads: lock queues identify waiters by 16 bits, and use several numbers per thread.
@@ -30,14 +30,9 @@ pub(crate) fn cpus(machine: &Machine, job: &Job) -> Result<Vec<u32>, Error> {
 
 /// So many CPUs in the order in which threads are placed.
 fn places(machine: &Machine, placement: Placement, asked: u32) -> Vec<u32> {
-    let topology = machine.topology;
-    match &machine.cores {
-        Some(cores) => uneven(cores, topology, placement)
-            .into_iter()
-            .take(asked as usize)
-            .collect(),
-        None => (0..asked).map(|number| cpu(topology, placement, number)).collect(),
-    }
+    (0..asked)
+        .map(|number| cpu(machine.topology, placement, number))
+        .collect()
 }
 
 /// Makes the stream of places differ from those of the run.
@@ -66,25 +61,6 @@ fn cpu(topology: Topology, placement: Placement, number: u32) -> u32 {
     core * siblings + round
 }
 
-/// The CPUs of an uneven machine in the order in which threads are placed.
-fn uneven(cores: &Cores, topology: Topology, placement: Placement) -> Vec<u32> {
-    // How many cores of each socket have had a thread in this round, for round-robin over sockets.
-    let mut taken = vec![vec![0_u32; topology.sockets as usize]; topology.threads_per_core as usize];
-    let order = |cpu: u32| {
-        let place = topology.locate(cpu);
-        let taken = &mut taken[place.thread as usize][place.socket as usize];
-        *taken += 1;
-        match placement {
-            Placement::CompactSmt => (0, 0, cpu),
-            Placement::Compact => (place.thread, 0, cpu),
-            Placement::Spread => (place.thread, *taken, cpu),
-        }
-    };
-    let mut ordered: Vec<_> = cores.numbers(topology).into_iter().map(order).collect();
-    ordered.sort_unstable();
-    ordered.into_iter().map(|(_, _, cpu)| cpu).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,36 +76,6 @@ mod tests {
             ..Job::new(Workload::FetchAdd, 6)
         };
         cpus(&Machine::plain(TOPOLOGY), &job).unwrap()
-    }
-
-    /// Two sockets: a cluster of two cores of two threads and one of a single core; and one cluster of one core.
-    fn uneven() -> Machine {
-        let cores = Cores(vec![vec![vec![2, 2], vec![1]], vec![vec![2]]]);
-        let mut machine = Machine::plain(cores.even());
-        machine.cores = Some(cores);
-        machine
-    }
-
-    #[test]
-    fn absent_cpus_get_no_thread() {
-        let machine = uneven();
-        assert_eq!((machine.topology.cpus(), machine.cpus()), (16, 7));
-        let placed = |placement| places(&machine, placement, 7);
-        assert_eq!(placed(Placement::Spread), [0, 8, 2, 4, 1, 9, 3]);
-        assert_eq!(placed(Placement::Compact), [0, 2, 4, 8, 1, 3, 9]);
-        assert_eq!(placed(Placement::CompactSmt), [0, 1, 2, 3, 4, 8, 9]);
-        let eight = Job::new(Workload::FetchAdd, 8);
-        assert_eq!(cpus(&machine, &eight), Err(Error::TooManyThreads { asked: 8, cpus: 7 }));
-    }
-
-    #[test]
-    fn an_even_machine_that_lists_its_cores_is_placed_as_without_the_list() {
-        let cores = Cores(vec![vec![vec![2, 2]], vec![vec![2, 2]]]);
-        assert!(cores.is_even() && cores.even() == TOPOLOGY && !uneven().cores.unwrap().is_even());
-        for placement in [Placement::Spread, Placement::Compact, Placement::CompactSmt] {
-            let order = super::uneven(&cores, TOPOLOGY, placement);
-            assert_eq!(order, places(&Machine::plain(TOPOLOGY), placement, 8), "{placement:?}");
-        }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! those of the nearest instruction that has one. Nothing here depends on a contended row.
 
 use super::data::{PublishedMachine, PublishedRow};
-use crate::machine::{Cores, FirstAccess, Hold, Latency};
+use crate::machine::{FirstAccess, Hold, Latency};
 use crate::{Job, Length, Machine, Topology, Workload};
 
 /// A plain step between two accesses: an increment or compare, and a branch.
@@ -25,8 +25,6 @@ pub(crate) struct Parts<'a> {
     pub isa: &'a str,
     pub ghz: f64,
     pub topology: Topology,
-    /// The cores of an uneven machine.
-    pub cores: Option<Cores>,
     pub latency: Latency,
     pub pause_cycles: u32,
     /// What rows of one thread say.
@@ -43,13 +41,11 @@ pub(crate) struct Costs {
 }
 
 /// The machine with the simplest laws.
-#[must_use]
 pub(crate) fn built(parts: Parts<'_>) -> Machine {
     let mut machine = Machine::plain(parts.topology);
     machine.name = parts.name;
     machine.about = parts.about;
     machine.ghz = parts.ghz;
-    machine.cores = parts.cores;
     machine.latency = parts.latency;
     machine.cost.alu_cycles = ALU_CYCLES;
     machine.cost.pause_cycles = parts.pause_cycles;
@@ -66,7 +62,6 @@ pub(crate) fn built(parts: Parts<'_>) -> Machine {
 }
 
 /// The machine with the simplest laws, and the costs that its rows of one thread have.
-#[must_use]
 pub(super) fn machine(published: &PublishedMachine) -> Machine {
     built(Parts {
         name: published.name.clone(),
@@ -74,7 +69,6 @@ pub(super) fn machine(published: &PublishedMachine) -> Machine {
         isa: &published.isa,
         ghz: published.ghz,
         topology: published.topology,
-        cores: None,
         latency: published.latency(),
         pause_cycles: published.pause_cycles,
         costs: Costs::of(published.hit_ns * published.ghz, |workload| single(published, workload)),
@@ -92,7 +86,6 @@ fn single(published: &PublishedMachine, workload: Workload) -> Option<f64> {
 impl Costs {
     /// What rows of one thread give, in cycles: of `fetch_add`, a step and a read-modify-write; of the exchange loop, a load, two steps and an
     /// exchange; of LL/SC, its pair with a step between.
-    #[must_use]
     pub(crate) fn of(hit_cycles: f64, single: impl Fn(Workload) -> Option<f64>) -> Self {
         let step = f64::from(ALU_CYCLES);
         // Get and put.
@@ -109,17 +102,11 @@ impl Costs {
 
 /// Whole cycles, at least one.
 pub(crate) fn whole(cycles: f64) -> u32 {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the cast saturates, and costs of published rows are small"
-    )]
     let whole = cycles.round() as u32;
     whole.max(1)
 }
 
 /// The job that a row measures.
-#[must_use]
 pub(super) fn job(published: &PublishedMachine, row: &PublishedRow) -> Job {
     let cycles = |ns: f64| if ns > 0.0 { whole(ns * published.ghz) } else { 0 };
     let mut job = counted(row.workload, row.threads);
@@ -132,7 +119,6 @@ pub(super) fn job(published: &PublishedMachine, row: &PublishedRow) -> Job {
 }
 
 /// A job of as many operations as rows are predicted with.
-#[must_use]
 pub(crate) fn counted(workload: Workload, threads: u32) -> Job {
     let each = u64::from(threads);
     Job {

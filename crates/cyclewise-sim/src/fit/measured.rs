@@ -1,6 +1,6 @@
 //! What a machine is fitted to, what comes of it, and why it may not.
 
-use crate::machine::{Cores, Latency, ParseError};
+use crate::machine::{Latency, ParseError};
 use crate::{Job, Machine, Placement, Relax, Topology, Workload};
 use std::fmt;
 
@@ -17,10 +17,8 @@ pub struct Measurements {
     pub ghz: f64,
     /// The instruction set.
     pub isa: Isa,
-    /// The topology; of an uneven machine, the smallest even one that contains it.
+    /// The topology.
     pub topology: Topology,
-    /// The cores that an uneven machine has.
-    pub cores: Option<Cores>,
     /// One-way transfer times, measured by a ping-pong of exchanges.
     pub latency: Latency,
     /// Rows of contended operations.
@@ -156,7 +154,6 @@ impl std::error::Error for FitError {}
 
 impl MeasuredRow {
     /// The job that this row measures.
-    #[must_use]
     pub fn job(&self) -> Job {
         let mut job = Job::new(self.workload, self.threads);
         job.placement = self.placement;

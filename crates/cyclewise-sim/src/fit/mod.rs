@@ -24,7 +24,7 @@ pub use measured::{Fit, FitError, FittedRow, Isa, Law, MEASURED, MeasuredRow, Me
 
 use crate::exam::laws::{ARBITER, Choice, FAR, KEYS, LAWS, Laws, STORES, Space};
 use crate::exam::{Costs, Parts, Scores, built, counted, scaled_to};
-use crate::machine::{Arbiter, Cores, Distance, HeldOut, Latency};
+use crate::machine::{Arbiter, Distance, HeldOut, Latency};
 use crate::{Machine, Workload, simulate};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -153,7 +153,6 @@ impl Known<'_> {
         let rows = self.rows.iter().enumerate();
         let scale = machine.as_ref().map_or(MOST, |(_, scale)| scale.ln().abs());
         let mut errors: BTreeMap<usize, f64> = rows.filter(|(_, row)| row.is_contended()).map(error).collect();
-        #[expect(clippy::cast_precision_loss, reason = "a few rows")]
         let weight = errors.len() as f64 / 3.0;
         errors.insert(self.rows.len(), weight * scale);
         errors
@@ -255,7 +254,6 @@ fn base(measured: &Measurements) -> Result<Machine, FitError> {
         isa,
         ghz: measured.ghz,
         topology: measured.topology,
-        cores: measured.cores.clone(),
         latency: ordered(measured.latency),
         pause_cycles,
         costs: Costs::of(measured.latency.hit_ns * measured.ghz, single),
@@ -284,10 +282,7 @@ fn ordered(mut latency: Latency) -> Latency {
 
 /// Checks the rows; gives the number of the one of additions with the fewest threads.
 fn check(measured: &Measurements) -> Result<usize, FitError> {
-    let cpus = measured
-        .cores
-        .as_ref()
-        .map_or_else(|| measured.topology.cpus(), Cores::cpus);
+    let cpus = measured.topology.cpus();
     for (index, row) in measured.rows.iter().enumerate() {
         let is_known = MEASURED.contains(&row.workload);
         let is_time = row.ns_per_op.is_finite() && row.ns_per_op > 0.0;

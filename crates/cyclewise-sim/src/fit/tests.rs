@@ -14,7 +14,6 @@ fn measured(rows: &[(Workload, u32, f64)]) -> Measurements {
         ghz: 2.5,
         isa: Isa::X86 { pause_cycles: 140 },
         topology: Topology::new(1, 1, 4, 1),
-        cores: None,
         latency: Latency {
             hit_ns: 2.0,
             spread: 0.0,
@@ -63,17 +62,6 @@ fn a_pair_of_exclusives_has_its_own_cost() {
         fit(&arm).unwrap().machine.cost.ll_sc_cycles,
         9,
         "half of an addition's 18"
-    );
-}
-
-#[test]
-fn the_same_figures_give_the_same_machine() {
-    let measured = measured(&[(ADD, 1, 8.0), (ADD, 2, 31.0), (ADD, 4, 33.0)]);
-    let (a, b) = (fit(&measured).unwrap(), fit(&measured).unwrap());
-    assert_eq!(a, b);
-    assert_eq!(
-        Machine::parse(&a.machine.to_toml().unwrap(), "again").unwrap(),
-        a.machine
     );
 }
 
@@ -246,20 +234,6 @@ fn a_law_that_rows_do_not_show_is_named_as_unknown() {
     assert!(!is_told(&additions, "mechanism.store_buffer"), "no lock shows it");
     // The twin: exchanges and locks of three and four threads show it.
     assert!(is_told(of_known(), "line.arbiter"), "{:?}", of_known().laws);
-}
-
-#[test]
-fn an_uneven_machine_is_fitted_on_its_own_cpus() {
-    let cores = Cores(vec![vec![vec![1, 1], vec![1]]]);
-    let mut three = measured(&[(ADD, 1, 8.0), (ADD, 2, 30.0), (ADD, 3, 30.0)]);
-    three.topology = cores.even();
-    three.cores = Some(cores);
-    let machine = fit(&three).unwrap().machine;
-    assert_eq!((machine.cpus(), machine.topology.cpus()), (3, 4));
-    let again = Machine::parse(&machine.to_toml().unwrap(), "again").unwrap();
-    assert_eq!(again, machine);
-    three.rows[2].threads = 4;
-    assert_eq!(fit(&three), Err(FitError::BadRow { row: 3 }), "one CPU is absent");
 }
 
 #[test]

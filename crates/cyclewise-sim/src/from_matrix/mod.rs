@@ -110,7 +110,7 @@ pub(crate) fn machine(path: &Path, text: &str, asked: &Asked) -> Result<Made> {
     };
     let anchor = asked
         .anchor
-        .map(|anchor| checked(anchor, shape.cpus()))
+        .map(|anchor| checked(anchor, shape.topology.cpus()))
         .transpose()
         .map_err(usage)?;
     let parts = exam::Parts {
@@ -119,7 +119,6 @@ pub(crate) fn machine(path: &Path, text: &str, asked: &Asked) -> Result<Made> {
         isa: &exam::isa_of(&family),
         ghz: asked.ghz,
         topology: shape.topology,
-        cores: shape.cores,
         latency: shape.latency,
         // Nothing pauses where it is not said.
         pause_cycles: asked.pause.unwrap_or_default(),
@@ -178,10 +177,14 @@ fn about(ghz: f64, shape: &shape::Shape, family: &str) -> String {
         1 => String::new(),
         _ => format!(" of {}", of(clusters, "cluster")),
     };
+    let unequal = match shape.is_flat {
+        true => format!("; clusters are {}", from_record::UNEQUAL),
+        false => String::new(),
+    };
     format!(
-        "a core-to-core matrix: {}{clusters}, {} with {}; {} GHz, laws of {family}",
+        "a core-to-core matrix: {}{clusters}, {} with {}{unequal}; {} GHz, laws of {family}",
         of(sockets, "socket"),
-        of(shape.core_count(), "core"),
+        of(shape.topology.cores(), "core"),
         of(shape.topology.threads_per_core, "thread"),
         significant(ghz, 3)
     )

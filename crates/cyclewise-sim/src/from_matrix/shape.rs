@@ -7,7 +7,7 @@ use super::Asked;
 use super::cells::Cells;
 use crate::Topology;
 use crate::from_record;
-use crate::machine::{Cores, Latency};
+use crate::machine::Latency;
 use crate::stats::median;
 use cyclewise_bench::record::core_to_core::levels::{self, clusters};
 use cyclewise_bench::record::core_to_core::{Distance, NAME, Pair};
@@ -25,18 +25,9 @@ const NEAR_PAIRS: f64 = 0.9;
 /// A topology with its transfer times.
 pub(super) struct Shape {
     pub(super) topology: Topology,
-    pub(super) cores: Option<Cores>,
+    /// Whether clusters are left out, because they are of unequal size.
+    pub(super) is_flat: bool,
     pub(super) latency: Latency,
-}
-
-impl Shape {
-    pub(super) fn cpus(&self) -> u32 {
-        self.cores.as_ref().map_or_else(|| self.topology.cpus(), Cores::cpus)
-    }
-
-    pub(super) fn core_count(&self) -> u32 {
-        self.cpus() / self.topology.threads_per_core
-    }
 }
 
 /// The shape of a matrix.
@@ -55,22 +46,23 @@ pub(super) fn of(matrix: &Cells, asked: &Asked) -> Result<Shape, String> {
         (false, false) => Distance::Remote,
     };
     let all = experiment(matrix, &distance, &|_, _| true);
-    let (topology, cores, cluster) = match clusters(&all) {
+    let (shape, cluster) = match clusters(&all) {
         Some(clusters) => {
-            let (topology, cores) = from_record::shape(&clusters.cores);
-            (topology, cores, groups(&all, clusters.cores.iter().map(Vec::len).sum()))
+            let shape = from_record::shape(&clusters.cores)?;
+            let cluster = groups(&all, clusters.cores.iter().map(Vec::len).sum());
+            (shape, cluster)
         }
         None => {
             let in_socket = |s: usize| socket.iter().filter(|socket| **socket == s).count() / smt as usize;
             let cores: Vec<_> = (0..asked.sockets as usize)
                 .map(|s| vec![vec![smt; in_socket(s)]])
                 .collect();
-            let (topology, cores) = from_record::shape(&cores);
-            (topology, cores, None)
+            (from_record::shape(&cores)?, None)
         }
     };
+    let from_record::Shape { topology, is_flat } = shape;
     let distance = |a: usize, b: usize| match (distance(a, b), &cluster) {
-        (Distance::Socket, Some(cluster)) if cluster[a] == cluster[b] => Distance::Cluster,
+        (Distance::Socket, Some(cluster)) if !is_flat && cluster[a] == cluster[b] => Distance::Cluster,
         (other, _) => other,
     };
     // The tool's line is in the memory of the first socket, and two cores of another reach it through that one.
@@ -78,7 +70,7 @@ pub(super) fn of(matrix: &Cells, asked: &Asked) -> Result<Shape, String> {
     let latency = from_record::latency(&experiment(matrix, &distance, &counts), asked.ghz);
     Ok(Shape {
         topology,
-        cores,
+        is_flat,
         latency,
     })
 }
@@ -155,12 +147,6 @@ fn numbered(matrix: &Cells, smt: usize) -> (Vec<usize>, f64, usize) {
             }
         }
         siblings.sort_by(f64::total_cmp);
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            clippy::cast_precision_loss,
-            reason = "an index below the length"
-        )]
         let nearer = least / siblings[((siblings.len() - 1) as f64 * NEAR_PAIRS) as usize];
         let near = siblings.iter().filter(|ns| **ns * THREADS_NEARER <= least).count();
         (core, nearer, near)

@@ -85,10 +85,7 @@ fn a_matrix_gives_the_topology_and_each_distance() {
         2
     );
     let even = made(&csv(6, |_, _| 40.0), &asked()).unwrap().machine;
-    assert_eq!(
-        (even.topology.cpus(), even.topology.threads_per_core, even.cores),
-        (6, 1, None)
-    );
+    assert_eq!((even.topology.cpus(), even.topology.threads_per_core), (6, 1));
     // A core complex that is short of two cores.
     let short = |a: u32, b: u32| if (a < 4) == (b < 4) { 25.0 } else { 90.0 };
     let uneven = made(
@@ -101,7 +98,12 @@ fn a_matrix_gives_the_topology_and_each_distance() {
     )
     .unwrap()
     .machine;
-    assert_eq!((uneven.cpus(), uneven.topology.cpus()), (6, 8));
+    assert_eq!(uneven.topology, Topology::new(1, 1, 6, 1));
+    assert!(
+        uneven.about.contains("clusters are of unequal size"),
+        "{}",
+        uneven.about
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::rows;
 use crate::Topology;
 use crate::fit::{Isa, Measurements};
-use crate::machine::{Cores, Latency, USUAL_SPREAD};
+use crate::machine::{Latency, USUAL_SPREAD};
 use cyclewise_bench::error::{Error, Result};
 use cyclewise_bench::record::core_to_core::Distance;
 use cyclewise_bench::record::core_to_core::{NAME, levels, spans};
@@ -48,25 +48,25 @@ pub(super) fn measurements(name: &str, record: &Record) -> Result<Measured> {
         assumed.push("cost.ll_sc_cycles");
     }
     let clusters = levels::clusters(experiment);
-    let (topology, cores) = match &clusters {
+    let Shape { topology, is_flat } = match &clusters {
         Some(clusters) => {
             notes.push("clusters: from the measured matrix, the kernel names none".to_owned());
             shape(&clusters.cores)
         }
-        None => topology(name, machine)?,
-    };
-    notes.extend(home(experiment));
-    if let Some(cores) = &cores {
-        one_kind(name, cores)?;
-        notes.push("cores: groups are of unequal size".to_owned());
+        None => topology(machine),
     }
+    .map_err(|why| Error::usage(format!("{name}: {why}")))?;
+    notes.extend(home(experiment));
     if clusters.is_none() && levels::found(experiment).is_some_and(|found| found.is_err()) {
         notes.push(format!(
             "clusters: the kernel names none, and not all pairs were measured; `cyclewise run {NAME} --full` measures them and shows clusters"
         ));
     }
     let mut latency = latency(experiment, ghz);
-    if let Some(clusters) = clusters {
+    if is_flat {
+        notes.push(format!("clusters: {UNEQUAL}"));
+        latency.cluster_ns = None;
+    } else if let Some(clusters) = clusters {
         latency.cluster_ns = Some(hundredths(clusters.cluster_ns));
         latency.socket_ns = Some(hundredths(clusters.socket_ns));
     }
@@ -81,26 +81,12 @@ pub(super) fn measurements(name: &str, record: &Record) -> Result<Measured> {
             ghz,
             isa: isa(name, machine, experiment, ghz)?,
             topology,
-            cores,
             latency,
             rows: rows::contended(experiment),
         },
         assumed,
         notes,
     })
-}
-
-/// Rejects cores of several kinds, of which some have fewer threads than others: all cores of a machine file have the same costs.
-fn one_kind(name: &str, cores: &Cores) -> Result<()> {
-    let mut threads: Vec<u32> = cores.0.iter().flatten().flatten().copied().collect();
-    threads.sort_unstable();
-    match (threads.first(), threads.last()) {
-        (Some(least), Some(most)) if least < most => Err(Error::usage(format!(
-            "{name}: cores have {least} to {most} CPUs each, so they are of several kinds or not whole, and the model has one kind; run {NAME} \
-             on all CPUs of one kind (`taskset -c LIST cyclewise run {NAME}`)"
-        ))),
-        _ => Ok(()),
-    }
 }
 
 /// The family by which published machines like it are found: by whose CPU it is, and whether its sockets are of one die.
@@ -188,36 +174,54 @@ pub(crate) fn machine_name(cpu_model: &str) -> String {
 }
 
 /// The topology that the kernel names.
-fn topology(name: &str, machine: &record::Machine) -> Result<(Topology, Option<Cores>)> {
-    if !machine.cores.is_empty() {
-        return Ok(shape(&machine.cores));
+fn topology(machine: &record::Machine) -> std::result::Result<Shape, String> {
+    match machine.cores.as_slice() {
+        [] => Err(format!("does not say which core is in which group; run {NAME} again")),
+        cores => shape(cores),
     }
-    let Some(c) = machine.topology else {
-        return Err(Error::usage(format!(
-            "{name} does not contain the CPU topology, because an older cyclewise wrote it; run {NAME} again"
-        )));
-    };
-    let even = |many: u32, groups: u32| groups > 0 && many.is_multiple_of(groups);
-    if !(even(c.clusters, c.sockets) && even(c.cores, c.clusters) && even(c.cpus, c.cores)) {
-        return Err(Error::usage(format!(
-            "{name}: {} CPUs in {} cores, {} clusters and {} sockets are not groups of equal size, and an older cyclewise, which wrote it, \
-             did not say which core is in which group; run {NAME} again",
-            c.cpus, c.cores, c.clusters, c.sockets
-        )));
-    }
-    let topology = Topology::new(
-        c.sockets,
-        c.clusters / c.sockets,
-        c.cores / c.clusters,
-        c.cpus / c.cores,
-    );
-    Ok((topology, None))
 }
 
-/// An even topology, or one with the list of the cores that are there.
-pub(crate) fn shape(cores: &[Vec<Vec<u32>>]) -> (Topology, Option<Cores>) {
-    let cores = Cores(cores.to_vec());
-    (cores.even(), (!cores.is_even()).then_some(cores))
+/// A topology, and whether clusters are left out of it, because they are of unequal size.
+pub(crate) struct Shape {
+    pub(crate) topology: Topology,
+    pub(crate) is_flat: bool,
+}
+
+/// What is said of clusters that are left out.
+pub(crate) const UNEQUAL: &str =
+    "of unequal size, so they are not told apart: each transfer in a socket takes the time of one between clusters";
+
+/// The topology of these threads of each core, by socket and cluster. All sockets and cores of the model are alike.
+///
+/// # Errors
+/// What is not alike, and what to do.
+pub(crate) fn shape(sockets: &[Vec<Vec<u32>>]) -> std::result::Result<Shape, String> {
+    let ends = |counts: &mut dyn Iterator<Item = usize>| counts.fold((usize::MAX, 0), |(a, b), n| (a.min(n), b.max(n)));
+    let clusters = || sockets.iter().flatten();
+    let (least, threads) = ends(&mut clusters().flatten().map(|threads| *threads as usize));
+    if least < threads {
+        return Err(format!(
+            "cores have {least} to {threads} CPUs each, so they are of several kinds or not whole, and the model has one kind; run {NAME} \
+             on all CPUs of one kind (`taskset -c LIST cyclewise run {NAME}`)"
+        ));
+    }
+    let (least, cores) = ends(&mut sockets.iter().map(|clusters| clusters.iter().map(Vec::len).sum()));
+    if least < cores {
+        return Err(format!(
+            "sockets have {least} to {cores} cores, and the model's are alike; run {NAME} on as many cores of each (`taskset -c LIST \
+             cyclewise run {NAME}`)"
+        ));
+    }
+    let (least, in_cluster) = ends(&mut clusters().map(Vec::len));
+    let (fewest, of_socket) = ends(&mut sockets.iter().map(Vec::len));
+    let is_flat = least < in_cluster || fewest < of_socket;
+    let (of_socket, in_cluster) = if is_flat { (1, cores) } else { (of_socket, in_cluster) };
+    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let [sockets, of_socket, in_cluster, threads] = [sockets.len(), of_socket, in_cluster, threads].map(count);
+    Ok(Shape {
+        topology: Topology::new(sockets, of_socket, in_cluster, threads),
+        is_flat,
+    })
 }
 
 fn hundredths(ns: f64) -> f64 {

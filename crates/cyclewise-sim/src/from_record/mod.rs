@@ -6,7 +6,7 @@
 mod machine;
 mod rows;
 
-pub(crate) use machine::{family, latency, machine_name, shape};
+pub(crate) use machine::{Shape, UNEQUAL, family, latency, machine_name, shape};
 
 use crate::band::own_band;
 use crate::exam::WorkloadKind;

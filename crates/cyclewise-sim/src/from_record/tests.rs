@@ -28,7 +28,7 @@ fn record<N: std::fmt::Display>(rows: &[(N, f64)], topology: &str) -> Record {
     record::from_str("r.json", &text).unwrap()
 }
 
-const FOUR: &str = r#""topology":{"sockets":1,"clusters":1,"cores":4,"cpus":4},"#;
+const FOUR: &str = r#""cores":[[[1,1,1,1]]],"#;
 
 const SKYLAKE: [(&str, f64); 13] = [
     ("socket-0-1", 20.0),
@@ -131,19 +131,6 @@ fn without_the_clock_or_the_pause_there_is_no_machine() {
 }
 
 #[test]
-fn two_cpus_do_not_tell_the_arbiter() {
-    let two = record(
-        &without(&["fetch-add-t3", "fetch-add-t4", "cas-loop-t3", "cas-loop-t4", "lock"]),
-        FOUR,
-    );
-    let error = fit("r.json", &two).unwrap_err().message;
-    assert!(
-        error.contains("the arbiter cannot be told") && !error.contains('\n'),
-        "{error}"
-    );
-}
-
-#[test]
 fn a_home_that_costs_more_is_said() {
     let with = |away: f64| {
         let rows = [("socket-0-1-home-0", 20.0), ("socket-0-1-home-9", away)];
@@ -160,25 +147,29 @@ fn a_home_that_costs_more_is_said() {
 }
 
 #[test]
-fn uneven_cores_are_read() {
-    let mut record = record(&without(&["cas-loop", "lock"]), FOUR);
+fn clusters_of_unequal_size_are_left_out_and_cores_of_several_kinds_are_refused() {
+    let mut record = record(&SKYLAKE, FOUR);
     record.machine.cores = vec![vec![vec![1, 1, 1], vec![1]]];
-    let fitted = fit("r.json", &record).unwrap();
-    let machine = Machine::parse(&fitted.toml, "x.toml").unwrap();
-    assert_eq!((machine.cpus(), machine.topology.cpus()), (4, 6));
+    let measured = measurements("r.json", &record).unwrap();
+    assert_eq!(measured.measurements.topology, Topology::new(1, 1, 4, 1));
     assert!(
-        fitted
-            .lines
+        measured
+            .notes
             .iter()
-            .any(|line| line.starts_with("cores: groups are of unequal size"))
+            .any(|line| line.starts_with("clusters: of unequal size"))
     );
+    let mut refused = |cores| {
+        record.machine.cores = cores;
+        measurements("r.json", &record).err().unwrap().message
+    };
     // Performance cores with two threads, and efficiency cores.
-    record.machine.cores = vec![vec![vec![2, 1, 1]]];
-    let kinds = fit("r.json", &record).unwrap_err().message;
+    let kinds = refused(vec![vec![vec![2, 1, 1]]]);
     assert!(
         kinds.contains("cores have 1 to 2 CPUs each") && kinds.contains("taskset -c LIST"),
         "{kinds}"
     );
+    let sockets = refused(vec![vec![vec![1, 1, 1]], vec![vec![1]]]);
+    assert!(sockets.contains("sockets have 1 to 3 cores"), "{sockets}");
 }
 
 #[test]
@@ -188,8 +179,6 @@ fn errors_name_the_missing_data() {
     none.experiments.clear();
     assert!(error(&none).contains("does not contain the experiment core-to-core"));
     assert!(error(&record(&SKYLAKE, "")).contains("run core-to-core again"));
-    let uneven = r#""topology":{"sockets":1,"clusters":1,"cores":3,"cpus":4},"#;
-    assert!(error(&record(&SKYLAKE, uneven)).contains("4 CPUs in 3 cores"));
     assert!(error(&record(&SKYLAKE[..4], FOUR)).contains("fetch-add"));
 }
 
@@ -271,8 +260,8 @@ fn recorded(machine: &Machine, rows: &[(Workload, Relax)], threads: &[u32]) -> R
         }
     }
     let topology = format!(
-        r#""topology":{{"sockets":1,"clusters":1,"cores":{},"cpus":{cpus}}},"#,
-        machine.topology.cores()
+        r#""cores":[[{:?}]],"#,
+        vec![machine.topology.threads_per_core; machine.topology.cores() as usize]
     );
     let mut record = record(&all, &topology);
     record.machine.cpus = cpus;
@@ -309,7 +298,7 @@ fn a_machine_of_eight_cpus_is_found_again_in_what_the_lab_records_on_it() {
     };
     let fitted = fit("r.json", &recorded(&truth, rows, threads)).unwrap();
     let machine = Machine::parse(&fitted.toml, "x.toml").unwrap();
-    assert_eq!((machine.topology, machine.cores.as_ref()), (truth.topology, None));
+    assert_eq!(machine.topology, truth.topology);
     assert_eq!((machine.ghz, machine.cost.pause_cycles), (3.0, 45));
     let has = |lines: &[String], begins: &str| lines.iter().any(|line| line.starts_with(begins));
     assert!(has(&fitted.lines, "clusters: from the measured matrix"));

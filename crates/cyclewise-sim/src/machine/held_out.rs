@@ -22,7 +22,6 @@ pub struct HeldOut {
 
 impl HeldOut {
     /// The row that `job` measures, to a picosecond.
-    #[must_use]
     pub fn of(job: &Job, measured_ns: f64, predicted_ns: f64) -> Self {
         let rounded = |ns: f64| (ns * 1000.0).round() / 1000.0;
         Self {
@@ -35,7 +34,6 @@ impl HeldOut {
     }
 
     /// The logarithm of predicted by measured.
-    #[must_use]
     pub fn error(&self) -> f64 {
         (self.predicted_ns / self.measured_ns).ln()
     }

@@ -56,7 +56,6 @@ impl Latency {
     }
 
     /// The time for a distance, in nanoseconds.
-    #[must_use]
     pub fn of(&self, distance: Distance) -> f64 {
         let classes = [self.sibling_ns, self.cluster_ns, self.socket_ns, self.remote_ns];
         let class = match distance {

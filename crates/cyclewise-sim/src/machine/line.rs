@@ -42,7 +42,6 @@ pub enum Queue {
 }
 
 impl Queue {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
     fn is_at_owner(&self) -> bool {
         *self == Self::AtOwner
     }

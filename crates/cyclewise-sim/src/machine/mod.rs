@@ -19,7 +19,7 @@ pub use mechanism::{Fill, Mechanisms};
 pub use parse::ParseError;
 pub use presets::Preset;
 pub use template::template;
-pub use topology::{Cores, CpuTopology, Distance, Topology};
+pub use topology::{CpuTopology, Distance, Topology};
 pub use validate::MAX_CPUS;
 
 use crate::Relax;
@@ -79,11 +79,8 @@ pub struct Machine {
     pub topology_only: bool,
     /// Core clock; converts the cycles below to time.
     pub ghz: f64,
-    /// Sockets, clusters, cores and threads; of an uneven machine, the smallest even one that contains it.
+    /// Sockets, clusters, cores and threads.
     pub topology: Topology,
-    /// The cores that an uneven machine has; `None` if all of `topology` is there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cores: Option<Cores>,
     /// Transfer times of lines.
     pub latency: Latency,
     /// The laws of line ownership.
@@ -125,28 +122,8 @@ pub struct Published {
 
 impl Machine {
     /// The number of CPUs.
-    #[must_use]
     pub fn cpus(&self) -> u32 {
-        self.cores.as_ref().map_or_else(|| self.topology.cpus(), Cores::cpus)
-    }
-
-    /// The number of cores that are there.
-    #[must_use]
-    pub fn core_count(&self) -> u32 {
-        let there = |cores: &Cores| {
-            cores
-                .0
-                .iter()
-                .flatten()
-                .flatten()
-                .filter(|threads| **threads > 0)
-                .count()
-        };
-        let count = self.cores.as_ref().map(there);
-        count.map_or_else(
-            || self.topology.cores(),
-            |count| u32::try_from(count).unwrap_or(u32::MAX),
-        )
+        self.topology.cpus()
     }
 
     /// The time that a line is in transit over a distance, in nanoseconds.
@@ -154,14 +131,12 @@ impl Machine {
     /// A latency is measured by a ping-pong of compare-and-exchange, so it includes one exchange. This is the latency without the
     /// exchange, and at least a hit. On the i7-6700K at about 4.2 GHz, 20 ns are a transfer of 15.7 ns and 18 cycles; the
     /// `fetch_add` rows of the i7-6700HQ at 2.6 GHz, 22.1 ns, are 15.1 ns and 18 cycles.
-    #[must_use]
     pub fn transfer_ns(&self, distance: Distance) -> f64 {
         let exchange = f64::from(self.cost.cas_cycles) / self.ghz;
         (self.latency.of(distance) - exchange).max(self.latency.hit_ns)
     }
 
     /// A machine of round numbers with the simplest laws: first come, first served, no hold, 3 GHz.
-    #[must_use]
     pub fn plain(topology: Topology) -> Self {
         Self {
             name: "plain".to_string(),
@@ -170,7 +145,6 @@ impl Machine {
             topology_only: false,
             ghz: 3.0,
             topology,
-            cores: None,
             latency: Latency {
                 hit_ns: 1.0,
                 spread: 0.0,

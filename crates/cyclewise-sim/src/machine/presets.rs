@@ -48,7 +48,6 @@ impl Machine {
     }
 
     /// The preset named `name`.
-    #[must_use]
     pub fn preset(name: &str) -> Option<&'static Preset> {
         ALL.iter().find(|preset| preset.name == name)
     }

@@ -19,7 +19,6 @@ struct Meaning {
 
 /// The text of a machine file with comments: its own, the meaning of each key where it comes first, and at the end the keys that it leaves out. It is
 /// the same machine.
-#[must_use]
 pub fn template(text: &str) -> String {
     let meanings = meanings();
     let mut out = String::from(

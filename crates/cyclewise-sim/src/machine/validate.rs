@@ -40,7 +40,6 @@ fn violation(key: impl Into<String>, what: impl Into<String>, fix: impl Into<Str
 pub(super) fn check(machine: &Machine) -> Check {
     identity(machine)?;
     topology(machine)?;
-    cores(machine)?;
     latency(machine)?;
     line(machine)?;
     cost(machine)?;
@@ -87,37 +86,6 @@ fn topology(machine: &Machine) -> Check {
             let what = format!("gives at least {cpus} CPUs, more than the maximum of {MAX_CPUS}");
             return violation(key, what, "write a smaller machine");
         }
-    }
-    Ok(())
-}
-
-fn cores(machine: &Machine) -> Check {
-    let Some(cores) = &machine.cores else {
-        return Ok(());
-    };
-    let (needed, given) = (cores.even(), machine.topology);
-    let counts = [
-        ("sockets", needed.sockets, given.sockets),
-        (
-            "clusters in a socket",
-            needed.clusters_per_socket,
-            given.clusters_per_socket,
-        ),
-        ("cores in a cluster", needed.cores_per_cluster, given.cores_per_cluster),
-        ("threads in a core", needed.threads_per_core, given.threads_per_core),
-    ];
-    for (what, needed, given) in counts {
-        if needed > given {
-            let what = format!("has {needed} {what}, but the topology has {given}");
-            return violation("cores", what, "raise the topology's number, or correct the list");
-        }
-    }
-    if cores.cpus() == 0 {
-        return violation(
-            "cores",
-            "lists no CPU",
-            "write the threads of each core, or remove the key",
-        );
     }
     Ok(())
 }
