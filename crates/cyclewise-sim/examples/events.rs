@@ -12,7 +12,6 @@ fn main() {
     let mut nearest = fifo.clone();
     nearest.line.arbiter = Arbiter::Nearest { cap: 32 };
     nearest.line.hold = Hold::Fixed { cycles: 40 };
-    #[expect(clippy::cast_precision_loss, reason = "for the eye")]
     let rate = |events: u64, seconds: f64| events as f64 / seconds / 1e6;
     let (mut events, mut seconds) = (0, 0.0);
     for &workload in Workload::ALL {

@@ -60,13 +60,11 @@ pub enum Evidence {
 
 /// The band of a workload's predictions on a machine, for jobs of this reach; `None` if too few rows like it were ever predicted unseen,
 /// or not well enough.
-#[must_use]
 pub fn band(machine: &Machine, workload: Workload, reach: Reach) -> Option<Band> {
     own_band(machine, workload).or_else(|| exam::band(machine, workload, reach).as_ref().map(of_other_machines))
 }
 
 /// The band of the machine's own rows; `None` if too few were held out.
-#[must_use]
 pub fn own_band(machine: &Machine, workload: Workload) -> Option<Band> {
     let class = class(workload)?;
     let is_like = |row: &&HeldOut| self::class(row.workload) == Some(class);
@@ -90,11 +88,6 @@ pub fn of_errors(errors: impl Iterator<Item = f64>, from: Evidence) -> Option<Ba
     sizes.sort_by(f64::total_cmp);
     let rows = u32::try_from(sizes.len()).ok()?;
     let exchangeable = f64::from(rows) + 1.0;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "from 0 to the rows and one"
-    )]
     let k = (COVERAGE * exchangeable).ceil() as u32;
     let size = sizes.get(usize::try_from(k.checked_sub(1)?).ok()?)?;
     Some(Band {

@@ -45,7 +45,6 @@ pub struct Outcome {
 
 impl Outcome {
     /// Whether a thread made less than a tenth of an equal share of the operations.
-    #[must_use]
     pub fn starves(&self) -> bool {
         self.slowest_share.is_some_and(|share| share < 0.1)
     }

@@ -13,14 +13,12 @@ pub(crate) fn median(values: &[f64]) -> f64 {
 }
 
 /// The mean; NaN of none.
-#[expect(clippy::cast_precision_loss, reason = "a few values")]
 pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// The exponent of the best power law: the slope of the least-squares line through the points' logarithms.
 pub(crate) fn exponent(points: &[(f64, f64)]) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "a few points")]
     let count = points.len() as f64;
     let logs = || points.iter().map(|(x, y)| (x.ln(), y.ln()));
     let mean_x = logs().map(|(x, _)| x).sum::<f64>() / count;

@@ -1,6 +1,5 @@
 //! Differences between the programs, on a machine with round numbers: first come first served, no hold, a little jitter.
 
-use cyclewise_sim::machine::Hold;
 use cyclewise_sim::{Job, Machine, Outcome, Placement, Relax, Topology, Workload, simulate_checked};
 
 fn machine() -> Machine {
@@ -125,19 +124,6 @@ fn a_lockref_falls_back_when_its_tries_are_spent_and_the_library_s_comes_back() 
         };
         assert!(run(&job).fallback_share < 0.1, "{workload}");
     }
-}
-
-#[test]
-fn a_hold_makes_a_bounded_lockref_one_that_never_falls_back() {
-    let mut sticky = machine();
-    sticky.line.hold = Hold::Fixed { cycles: 40 };
-    let job = Job {
-        retry_limit: Some(15),
-        ..Job::new(Workload::Lockref, 32)
-    };
-    let outcome = simulate_checked(&sticky, &job).unwrap();
-    assert_eq!(outcome.fallback_share, 0.0);
-    assert!(outcome.retries_per_success <= 1.0, "{}", outcome.retries_per_success);
 }
 
 #[test]

@@ -74,7 +74,6 @@ pub fn planned_sweep(words: &[String]) -> Result<PlannedSweep> {
 }
 
 /// The error of a planned command, without clap's usage.
-#[must_use]
 pub fn cannot_be_run(text: &str) -> Error {
     // Names of missing arguments have lines of their own.
     let lines = text.lines().map(str::trim);

@@ -86,7 +86,6 @@ impl Events {
     #[inline]
     pub(crate) fn next(&mut self) -> Option<(Picos, Event)> {
         let Reverse(packed) = self.heap.pop()?;
-        #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
         let (at, order) = ((packed >> 64) as u64, packed as u64);
         Some((at, Event::unpack(order)))
     }

@@ -3,7 +3,6 @@
 use super::model::{Law, Model};
 
 #[cfg(not(test))]
-#[expect(clippy::unused_self, reason = "the twin of the tests' function")]
 impl Model {
     /// Whether to break this law now: never, except in tests.
     #[inline]

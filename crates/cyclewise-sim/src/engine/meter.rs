@@ -258,7 +258,6 @@ impl Meter {
     }
 
     /// The outcome. Only the first `workers` threads count.
-    #[expect(clippy::cast_precision_loss, reason = "counts below 2^53 are exact")]
     pub(crate) fn outcome(&self, workers: u32, events: u64) -> Outcome {
         let ops = self.ops.get();
         let elapsed = nanos(self.ended.get().saturating_sub(self.started.get()));

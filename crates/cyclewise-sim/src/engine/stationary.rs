@@ -44,7 +44,6 @@ fn has_transient(series: &[f64]) -> bool {
 
 /// Mean, and the variance of the mean if the values were independent.
 fn mean(series: &[f64]) -> (f64, f64) {
-    #[expect(clippy::cast_precision_loss, reason = "a few batches")]
     let count = series.len() as f64;
     let mean = series.iter().sum::<f64>() / count;
     let squares: f64 = series.iter().map(|value| (value - mean).powi(2)).sum();

@@ -11,17 +11,11 @@ pub(crate) type Picos = u64;
 
 /// Nanoseconds as picoseconds; 0 for negative values and NaN.
 pub(crate) fn picos(ns: f64) -> Picos {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the cast saturates"
-    )]
     let whole = (ns * 1e3).round() as Picos;
     whole
 }
 
 /// Picoseconds as nanoseconds.
-#[expect(clippy::cast_precision_loss, reason = "104 simulated days are exact")]
 pub(crate) fn nanos(time: Picos) -> f64 {
     time as f64 / 1e3
 }
@@ -174,7 +168,6 @@ fn uniform(time: Picos, either_way: f64, random: &mut Random) -> Picos {
 }
 
 /// A share of a time.
-#[expect(clippy::cast_precision_loss, reason = "a transfer is microseconds at most")]
 fn share(time: Picos, share: f64) -> Picos {
     picos(time as f64 * share / 1e3)
 }

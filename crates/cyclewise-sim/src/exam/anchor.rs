@@ -29,7 +29,6 @@ pub enum Transfers {
 
 impl Transfers {
     /// The number of the row that they come from.
-    #[must_use]
     pub const fn number(self) -> Option<usize> {
         match self {
             Self::Matrix => None,
@@ -40,7 +39,6 @@ impl Transfers {
 
 impl PublishedMachine {
     /// Where its transfer times come from; `None` if neither a contended row of additions nor a matrix of its own gives them.
-    #[must_use]
     pub fn transfers(&self) -> Option<Transfers> {
         if self.matrix_is == MatrixIs::SameCore {
             return None;
@@ -88,7 +86,6 @@ pub(super) struct Anchored<'a> {
 }
 
 /// The machine with these laws, and its transfer times; `None` if nothing gives them, or none gives the row.
-#[must_use]
 pub(super) fn anchored<'a>(published: &'a PublishedMachine, laws: &Laws) -> Option<Anchored<'a>> {
     let plain = machine(published);
     let (machine, factor) = match published.transfers()? {
@@ -106,13 +103,11 @@ pub(super) fn anchored<'a>(published: &'a PublishedMachine, laws: &Laws) -> Opti
 
 impl Anchored<'_> {
     /// Whether rows of a pattern can be predicted.
-    #[must_use]
     pub(super) fn knows(&self, pattern: Pattern) -> bool {
         self.agrees || !pattern.is_handed_on()
     }
 
     /// The prediction of a row; `None` if the program makes no progress under these laws.
-    #[must_use]
     pub(super) fn predict(&self, row: &PublishedRow) -> Option<Prediction> {
         predict(&self.machine, &self.job(row)).ok()
     }

@@ -38,25 +38,21 @@ pub struct Band {
 
 impl Band {
     /// Whether it is narrow enough to predict with.
-    #[must_use]
     pub fn is_narrow(&self) -> bool {
         self.high / self.low <= MOST_SPREAD
     }
 
     /// Whether held-out rows were predicted as well as is asked of their kind.
-    #[must_use]
     pub fn is_exact(&self) -> bool {
         self.median_error <= self.group.pattern.kind().asked()
     }
 
     /// Whether it may be predicted with.
-    #[must_use]
     pub fn is_good(&self) -> bool {
         self.is_narrow() && self.is_exact()
     }
 
     /// The figures that it allows for a prediction.
-    #[must_use]
     pub fn around(&self, predicted: f64) -> (f64, f64) {
         (predicted * self.low, predicted * self.high)
     }
@@ -74,7 +70,6 @@ pub(super) struct HeldOut {
 }
 
 /// The band of each group that enough machines have rows of.
-#[must_use]
 pub(super) fn bands(held_out: &[HeldOut]) -> Vec<Band> {
     let band = |group: &Group| {
         let rows: Vec<&HeldOut> = held_out.iter().filter(|row| row.group == *group).collect();
@@ -83,7 +78,6 @@ pub(super) fn bands(held_out: &[HeldOut]) -> Vec<Band> {
         if machines.len() < LEAST_MACHINES {
             return None;
         }
-        #[expect(clippy::cast_precision_loss, reason = "a few rows")]
         let weight = |row: &HeldOut| 1.0 / (of(row.machine) * machines.len()) as f64;
         let ratios: Vec<(f64, f64)> = rows.iter().map(|row| (row.ratio, weight(row))).collect();
         let errors: Vec<(f64, f64)> = rows
@@ -91,7 +85,6 @@ pub(super) fn bands(held_out: &[HeldOut]) -> Vec<Band> {
             .map(|row| ((1.0 / row.ratio - 1.0).abs(), weight(row)))
             .collect();
         // The predicted machine is one more, of which nothing is known: its share of the weight is left out at either end before any held-out one's.
-        #[expect(clippy::cast_precision_loss, reason = "a few machines")]
         let held_out = machines.len() as f64;
         let tail = ((1.0 - SHARE) / 2.0 * (held_out + 1.0) - 1.0).max(0.0) / held_out;
         Some(Band {

@@ -44,7 +44,6 @@ impl fmt::Display for NotDescribed {
 }
 
 /// The families that laws were learned of.
-#[must_use]
 pub(crate) fn families() -> Vec<&'static str> {
     let is_learned = |family: &&str| learn::learned().iter().any(|learned| learned.family == *family);
     FAMILIES.iter().copied().filter(is_learned).collect()
@@ -76,7 +75,6 @@ pub(crate) fn described(
 }
 
 /// The instruction set of a family's machines.
-#[must_use]
 pub(crate) fn isa_of(family: &str) -> String {
     let found = data::machines().into_iter().find(|machine| machine.family == family);
     found.map_or_else(|| "x86-64".to_owned(), |machine| machine.isa)

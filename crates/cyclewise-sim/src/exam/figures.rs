@@ -22,7 +22,6 @@ pub enum Role {
 
 impl Role {
     /// Its name in tables.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fitted => "fitted",
@@ -49,7 +48,6 @@ pub enum Quantity {
 
 impl Quantity {
     /// Its unit.
-    #[must_use]
     pub const fn unit(self) -> &'static str {
         match self {
             Self::Retries => "retries/op",
@@ -133,7 +131,6 @@ pub struct FigureResult {
 impl FigureResult {
     /// Whether all of the simulated values are in the range. Of two regimes, the published test was in one, and the other need not be in the
     /// range.
-    #[must_use]
     pub fn is_met(&self) -> bool {
         let (least, most) = self.figure.range;
         let is_within = |[low, high]: &[f64; 2]| *low >= least && *high <= most;
@@ -141,17 +138,12 @@ impl FigureResult {
     }
 
     /// Whether it is missed or has two regimes.
-    #[must_use]
     pub fn needs_a_reason(&self) -> bool {
         !self.is_met() || !self.simulated.regimes.is_empty()
     }
 }
 
 /// All figures.
-///
-/// # Panics
-/// Never: a test reads the file.
-#[must_use]
 pub fn figures() -> Vec<Figure> {
     #[derive(Deserialize)]
     struct File {
@@ -163,10 +155,6 @@ pub fn figures() -> Vec<Figure> {
 
 impl Figure {
     /// Predicts its jobs. The same program gives the same result on every host.
-    ///
-    /// # Panics
-    /// Never for a figure of the file: tests simulate each.
-    #[must_use]
     pub fn simulate(self) -> FigureResult {
         let machine = self.preset();
         self.simulate_on(&machine)

@@ -23,7 +23,6 @@ impl WorkloadKind {
     pub const ALL: &[Self] = &[Self::FetchAdd, Self::Exchange, Self::Lock];
 
     /// The kind of a workload; `None` for counters of one thread each and for whole system calls, which are none of them.
-    #[must_use]
     pub const fn of(workload: Workload) -> Option<Self> {
         match Pattern::of(workload) {
             Some(pattern) => Some(pattern.kind()),
@@ -32,7 +31,6 @@ impl WorkloadKind {
     }
 
     /// Its name in tables.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::FetchAdd => "fetch-add",
@@ -42,7 +40,6 @@ impl WorkloadKind {
     }
 
     /// The median error that the examination asks for.
-    #[must_use]
     pub const fn asked(self) -> f64 {
         match self {
             Self::FetchAdd => 0.10,
@@ -70,7 +67,6 @@ pub enum Pattern {
 
 impl Pattern {
     /// The pattern of a workload; `None` for counters of one thread each and for whole system calls.
-    #[must_use]
     pub const fn of(workload: Workload) -> Option<Self> {
         match workload {
             Workload::FetchAdd | Workload::Refcount | Workload::Rcuref => Some(Self::Addition),
@@ -90,13 +86,11 @@ impl Pattern {
 
     /// Whether it is a lock that is handed on. That takes whole transfers, so their time must be known; additions and exchanges depend on
     /// little but what a contended row shows.
-    #[must_use]
     pub const fn is_handed_on(self) -> bool {
         matches!(self, Self::ReadingLock | Self::QueueLock)
     }
 
     /// The kind that it is judged with.
-    #[must_use]
     pub const fn kind(self) -> WorkloadKind {
         match self {
             Self::Addition => WorkloadKind::FetchAdd,
@@ -106,7 +100,6 @@ impl Pattern {
     }
 
     /// Its name in tables.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Addition => "additions",
@@ -130,7 +123,6 @@ pub enum Reach {
 
 impl Reach {
     /// The reach of a job; of one that does not fit the machine, that of the whole machine.
-    #[must_use]
     pub fn of(machine: &Machine, job: &Job) -> Self {
         let Ok(cpus) = placement::cpus(machine, job) else {
             return Self::farthest(machine);
@@ -152,7 +144,6 @@ impl Reach {
     }
 
     /// The reach of a job on all of the machine's CPUs.
-    #[must_use]
     pub const fn farthest(machine: &Machine) -> Self {
         if machine.topology.sockets > 1 {
             Self::Sockets
@@ -162,7 +153,6 @@ impl Reach {
     }
 
     /// Its name in tables.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Socket => "in a socket",
@@ -182,7 +172,6 @@ pub struct Group {
 
 impl Group {
     /// Its name in tables.
-    #[must_use]
     pub fn name(self) -> String {
         format!("{}, {}", self.pattern.name(), self.reach.name())
     }

@@ -71,7 +71,6 @@ impl Laws {
     };
 
     /// The machine with these laws.
-    #[must_use]
     pub fn apply(&self, machine: &Machine) -> Machine {
         let mut machine = machine.clone();
         let transfer = machine.transfer_ns(Distance::Socket) * machine.ghz;
@@ -104,11 +103,6 @@ impl Laws {
 
 /// Whole cycles of a time; may be none.
 fn whole(cycles: f64) -> u32 {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the cast saturates, and transfers are a few thousand cycles"
-    )]
     let whole = cycles.round() as u32;
     whole
 }
@@ -156,7 +150,6 @@ fn values<T: Copy + Send + Sync + 'static>(
 
 impl Space {
     /// What the laws in `data/laws.toml` were chosen from.
-    #[must_use]
     pub fn full() -> Self {
         let near = |cap| Arbiter::Nearest { cap };
         let probes =
@@ -199,13 +192,11 @@ impl Space {
     }
 
     /// How many values each law has.
-    #[must_use]
     pub fn sizes(&self) -> Choice {
         self.0.each_ref().map(Vec::len)
     }
 
     /// The laws of a choice.
-    #[must_use]
     pub fn at(&self, choice: Choice) -> Laws {
         let mut laws = Laws::SIMPLEST;
         for (values, value) in self.0.iter().zip(choice) {

@@ -45,7 +45,6 @@ pub struct Learned {
 
 impl Learned {
     /// The band of a group; `None` if too few machines have rows of it.
-    #[must_use]
     pub fn band(&self, group: Group) -> Option<Band> {
         self.bands.iter().find(|band| band.group == group).copied()
     }
@@ -62,7 +61,6 @@ pub struct Fold {
 }
 
 /// The machines to learn from: those of the half whose transfer times are known.
-#[must_use]
 pub fn learners() -> Vec<PublishedMachine> {
     let machines = data::machines().into_iter();
     machines
@@ -71,7 +69,6 @@ pub fn learners() -> Vec<PublishedMachine> {
 }
 
 /// The families with enough machines.
-#[must_use]
 pub fn families(learners: &[PublishedMachine]) -> Vec<String> {
     let all: BTreeSet<&str> = learners.iter().map(|machine| machine.family.as_str()).collect();
     let count = |family: &str| learners.iter().filter(|machine| machine.family == family).count();
@@ -80,7 +77,6 @@ pub fn families(learners: &[PublishedMachine]) -> Vec<String> {
 }
 
 /// Learns the laws of every family.
-#[must_use]
 pub fn learn(learners: &[PublishedMachine], space: &Space) -> Vec<Learned> {
     let mut scores = Scores::new(learners, space, LAW, errors);
     let mut best = |members: &[usize]| space.at(scores.best(members, &|_| true));
@@ -135,7 +131,6 @@ impl HeldOutRow {
 ///
 /// # Panics
 /// If a fold is not of these machines.
-#[must_use]
 pub fn held_out(learners: &[PublishedMachine], folds: &[Fold]) -> Vec<HeldOutRow> {
     let mut all = Vec::new();
     for fold in folds {
@@ -161,7 +156,6 @@ pub fn held_out(learners: &[PublishedMachine], folds: &[Fold]) -> Vec<HeldOutRow
 }
 
 /// The bands of held-out rows.
-#[must_use]
 pub fn bands_of(rows: &[HeldOutRow]) -> Vec<Band> {
     band::bands(&rows.iter().map(HeldOutRow::ratio).collect::<Vec<_>>())
 }
@@ -188,10 +182,6 @@ fn errors(machine: &PublishedMachine, laws: &Laws) -> BTreeMap<Group, f64> {
 }
 
 /// What was learned when `data/laws.toml` was written.
-///
-/// # Panics
-/// Never: a test reads the file.
-#[must_use]
 pub fn learned() -> &'static [Learned] {
     #[derive(Deserialize)]
     struct File {
@@ -205,10 +195,6 @@ pub fn learned() -> &'static [Learned] {
 }
 
 /// The text of `data/laws.toml`.
-///
-/// # Panics
-/// Never: laws are values that TOML can write.
-#[must_use]
 pub fn to_toml(learned: &[Learned]) -> String {
     #[derive(Serialize)]
     struct File<'a> {

@@ -71,12 +71,6 @@ pub(super) fn pairs(rows: &[HeldOutRow]) -> Vec<Pair> {
             return None;
         }
         errors.sort_by(|a, b| a.1.total_cmp(&b.1));
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_precision_loss,
-            clippy::cast_sign_loss,
-            reason = "a few rows"
-        )]
         let within = (SHARE * (errors.len() + 1) as f64).ceil() as usize;
         let (_, size) = errors[within.min(errors.len()) - 1];
         Some(Pair {
@@ -106,7 +100,6 @@ fn program(row: &HeldOutRow) -> Program {
 }
 
 /// By which factor nine of ten ratios of these programs were off at most, on held-out machines like this one; `None` where too few are known.
-#[must_use]
 pub fn ratio_off(machine: &Machine, one: Program, other: Program, reach: Reach) -> Option<f64> {
     let family = machine.family.as_ref()?;
     let learned = learned().iter().find(|learned| learned.family == *family)?;

@@ -30,7 +30,6 @@ pub fn predict(machine: &Machine, job: &Job) -> Result<Prediction, Error> {
 /// A machine with more than twice the cores of the largest held-out one, or with more
 /// sockets than any, is like none of them. The band is for elapsed time for an operation, with laws that were learned from other
 /// machines; laws that were fitted to the machine's own rows may do better, but nothing held out says so.
-#[must_use]
 pub fn band(machine: &Machine, workload: Workload, reach: Reach) -> Option<Band> {
     if !is_anchored(machine) {
         return None;

@@ -51,7 +51,6 @@ pub enum Refusal {
 
 impl Refusal {
     /// The reason in a sentence.
-    #[must_use]
     pub const fn why(self) -> &'static str {
         match self {
             Self::NoTransfers => {
@@ -74,25 +73,21 @@ impl Refusal {
 
 impl ExamRow {
     /// Its kind.
-    #[must_use]
     pub const fn kind(&self) -> WorkloadKind {
         self.group.pattern.kind()
     }
 
     /// The prediction and its band, unless it is refused.
-    #[must_use]
     pub fn prediction(&self) -> Option<(f64, Band)> {
         Some((self.simulated?, self.verdict.ok()?))
     }
 
     /// The error relative to the published figure; `None` if it is refused.
-    #[must_use]
     pub fn error(&self) -> Option<f64> {
         Some(self.prediction()?.0 / self.published.ns - 1.0)
     }
 
     /// Whether the published figure is in the band; `None` if the row is refused.
-    #[must_use]
     pub fn is_inside(&self) -> Option<bool> {
         let (_, band) = self.prediction()?;
         let (low, high) = self.around(band);
@@ -100,20 +95,17 @@ impl ExamRow {
     }
 
     /// Between which figures the published one should be: the range of the runs, widened by the band.
-    #[must_use]
     pub fn around(&self, band: Band) -> (f64, f64) {
         let [least, most] = self.range;
         (band.around(least).0, band.around(most).1)
     }
 
     /// Whether the prediction is more than twice or less than half the published figure.
-    #[must_use]
     pub fn is_far_off(&self) -> bool {
         self.error().is_some_and(|error| !(-0.5..=1.0).contains(&error))
     }
 
     /// The workload and its relax policy.
-    #[must_use]
     pub fn workload(&self) -> String {
         label(&self.published)
     }
@@ -149,7 +141,6 @@ pub struct KindResult {
 
 impl KindResult {
     /// Whether the median error is as small as asked and no row is off by more than a factor of 2; `None` for no predictions.
-    #[must_use]
     pub fn is_met(&self) -> Option<bool> {
         (self.rows > 0).then_some(self.median_error <= self.kind.asked() && self.far_off == 0)
     }
@@ -170,7 +161,6 @@ pub struct Examination {
 
 impl Examination {
     /// The result of each kind.
-    #[must_use]
     pub fn kinds(&self) -> Vec<KindResult> {
         WorkloadKind::ALL.iter().map(|kind| result(*kind, &self.rows)).collect()
     }
@@ -191,7 +181,6 @@ fn result(kind: WorkloadKind, rows: &[ExamRow]) -> KindResult {
 
 /// Predicts the examined half, and the held-out machines again, with the laws and bands of `data/laws.toml`; then simulates the figures of
 /// mails and papers.
-#[must_use]
 pub fn run() -> Examination {
     Examination {
         figures: figures().into_iter().map(Figure::simulate).collect(),

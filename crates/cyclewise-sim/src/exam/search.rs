@@ -104,7 +104,6 @@ impl<'a, M: Sync, K: Ord + Copy + Send> Scores<'a, M, K> {
                 groups.entry(*group).or_default().push(*error);
             }
             let means: Vec<f64> = groups.values().map(|errors| mean(errors)).collect();
-            #[expect(clippy::cast_precision_loss, reason = "a few laws")]
             let laws = choice.iter().filter(|value| **value > 0).count() as f64;
             mean(&means) + self.law * laws
         };

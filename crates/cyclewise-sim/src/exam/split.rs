@@ -27,7 +27,6 @@ pub enum Half {
 }
 
 /// The half of a machine, by its name.
-#[must_use]
 pub fn half(name: &str) -> Half {
     let cpu = name.split(" (").next().unwrap_or(name);
     if SEEN.contains(&cpu) || mix(fnv(cpu.as_bytes())) >> 63 == 0 {

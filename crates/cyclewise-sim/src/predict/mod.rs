@@ -80,7 +80,6 @@ fn predict_by(
 
 impl Prediction {
     /// The run in the middle.
-    #[must_use]
     pub fn middle(&self) -> &Outcome {
         let mut sorted: Vec<&Outcome> = self.runs.iter().collect();
         sorted.sort_by(|a, b| a.ns_per_op.total_cmp(&b.ns_per_op));
@@ -88,7 +87,6 @@ impl Prediction {
     }
 
     /// Between which times all of them are.
-    #[must_use]
     pub fn range(&self) -> Range {
         Range::of(self.runs.iter().map(|run| run.ns_per_op).collect())
     }
@@ -114,7 +112,6 @@ impl Range {
 
 impl Machine {
     /// The same machine with another clock and other transfer times; a transfer keeps its time where only the clock changes.
-    #[must_use]
     pub fn with_times(&self, clock: f64, transfers: f64) -> Self {
         let mut machine = self.clone();
         machine.ghz *= clock;

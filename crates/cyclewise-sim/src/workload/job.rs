@@ -47,7 +47,6 @@ pub enum Placement {
 
 impl Placement {
     /// The placement's name on the command line.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Spread => "spread",
@@ -75,7 +74,6 @@ pub enum Start {
 
 impl Start {
     /// The start's name on the command line.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Scattered => "scattered",
@@ -107,7 +105,6 @@ impl Length {
     pub const STEADY: Self = Self::Steady { most_per_thread: 2_000 };
 
     /// So many operations of all threads together.
-    #[must_use]
     pub const fn operations(warm_up: u64, measured: u64) -> Self {
         Self::Operations { warm_up, measured }
     }
@@ -149,14 +146,12 @@ const fn yes() -> bool {
     true
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
 const fn is_yes(yes: &bool) -> bool {
     *yes
 }
 
 impl Job {
     /// A workload on `threads` threads, with only its own parallel work and no retry limit, until its throughput is known.
-    #[must_use]
     pub fn new(workload: Workload, threads: u32) -> Self {
         Self {
             workload,

@@ -23,13 +23,11 @@ macro_rules! workloads {
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
             /// The name on the command line and in documents.
-            #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name),* }
             }
 
             /// What one operation does, in one line.
-            #[must_use]
             pub const fn about(self) -> &'static str {
                 match self { $(Self::$variant => $about),* }
             }
@@ -66,7 +64,6 @@ impl Workload {
     /// The workload's own parallel work: the rest of the system calls; 0 for the others.
     ///
     /// An uncontended open, read and close takes about 2 µs, which at 2.2 GHz is about this many cycles.
-    #[must_use]
     pub const fn parallel_cycles(self) -> u32 {
         match self {
             Self::OpenReadClose
@@ -78,7 +75,6 @@ impl Workload {
     }
 
     /// Whether the job's retry limit applies.
-    #[must_use]
     pub const fn takes_retry_limit(self) -> bool {
         matches!(
             self,

@@ -1,41 +1,6 @@
-//! Seeds, lengths, and machines that are large, extreme or impossible.
+//! Lengths, and machines that are large, extreme or impossible.
 
 use super::*;
-
-#[test]
-fn the_seed_is_what_differs() {
-    let mut machine = Machine::plain(topology(1, 8, 2));
-    machine.cost.jitter = 0.3;
-    let with = |seed| {
-        let job = Job {
-            seed,
-            ..Job::new(Workload::CasLoop, 16)
-        };
-        serde_json::to_string(&run(&machine, &job)).unwrap()
-    };
-    assert_eq!(with(1), with(1));
-    assert_ne!(with(1), with(2));
-}
-
-#[test]
-fn four_thousand_cpus_run() {
-    let machine = Machine::plain(Topology::new(8, 16, 16, 2));
-    for workload in [Workload::FetchAdd, Workload::LockMcs, Workload::PercpuCounter] {
-        let job = Job {
-            length: Length::operations(20_480, 40_960),
-            ..Job::new(workload, 4096)
-        };
-        assert_eq!(simulate(&machine, &job).unwrap().ops, 40_960, "{workload}");
-    }
-    let mut nearest = machine.clone();
-    nearest.line.arbiter = Arbiter::Nearest { cap: 64 };
-    let job = Job {
-        retry_limit: Some(15),
-        length: Length::operations(20_480, 40_960),
-        ..Job::new(Workload::Lockref, 4096)
-    };
-    assert_eq!(simulate(&nearest, &job).unwrap().ops, 40_960);
-}
 
 #[test]
 fn what_no_machine_has_is_refused_and_never_a_panic() {

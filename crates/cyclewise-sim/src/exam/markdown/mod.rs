@@ -17,7 +17,6 @@ const EARLIER: &str = include_str!("../../../data/results.md");
 
 impl Examination {
     /// The examination in Markdown, with the result first.
-    #[must_use]
     pub fn to_markdown(&self) -> String {
         let mut text = String::new();
         // Writing to a String cannot fail.
