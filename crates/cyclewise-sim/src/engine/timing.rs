@@ -11,8 +11,7 @@ pub(crate) type Picos = u64;
 
 /// Nanoseconds as picoseconds; 0 for negative values and NaN.
 pub(crate) fn picos(ns: f64) -> Picos {
-    let whole = (ns * 1e3).round() as Picos;
-    whole
+    (ns * 1e3).round() as Picos
 }
 
 /// Picoseconds as nanoseconds.

@@ -102,8 +102,7 @@ impl Costs {
 
 /// Whole cycles, at least one.
 pub(crate) fn whole(cycles: f64) -> u32 {
-    let whole = cycles.round() as u32;
-    whole.max(1)
+    (cycles.round() as u32).max(1)
 }
 
 /// The job that a row measures.

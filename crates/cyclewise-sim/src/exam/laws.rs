@@ -103,8 +103,7 @@ impl Laws {
 
 /// Whole cycles of a time; may be none.
 fn whole(cycles: f64) -> u32 {
-    let whole = cycles.round() as u32;
-    whole
+    cycles.round() as u32
 }
 
 /// How many laws there are to choose.
