@@ -3,7 +3,7 @@
 use super::lists::{self, Counts, Limits, Relaxes};
 use crate::from_matrix::Anchor;
 use crate::record::Shard;
-use crate::{Placement, Start, Workload};
+use crate::{Placement, Workload};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use cyclewise_report::docs::DocsCommand;
@@ -104,9 +104,6 @@ pub(super) struct SweepArgs {
     /// How threads are placed on CPUs
     #[arg(long, value_name = "P", default_value = "compact")]
     pub(super) placement: Placement,
-    /// How threads begin
-    #[arg(long, value_name = "S", default_value = "scattered")]
-    pub(super) start: Start,
     /// Extra threads that only read the line
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) readers: u32,

@@ -128,7 +128,6 @@ pub(super) fn sweep(args: &SweepArgs, machines: Vec<Machine>) -> Result<Sweep> {
         critical_cycles: args.critical,
         parallel_cycles: args.parallel,
         placement: args.placement,
-        start: Some(args.start),
         readers: args.readers,
         ops: args.ops,
         seed: args.seed,

@@ -125,7 +125,7 @@ pub(crate) const KEYS: [&str; LAWS] = [
 
 /// The numbers of some of them.
 pub(crate) const ARBITER: usize = 0;
-pub(super) const PROBE: usize = 3;
+pub(crate) const PROBE: usize = 3;
 pub(crate) const STORES: usize = 4;
 pub(crate) const FAR: usize = 8;
 

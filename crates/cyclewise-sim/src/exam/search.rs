@@ -49,6 +49,8 @@ impl<'a, M: Sync, K: Ord + Copy + Send> Scores<'a, M, K> {
     pub(crate) fn start_with(&mut self, law: usize, value: usize) {
         let more: Vec<Choice> = self.starts.iter().map(|start| with(*start, law, value)).collect();
         self.starts.extend(more);
+        self.starts.sort_unstable();
+        self.starts.dedup();
     }
 
     /// The best laws for some of the machines, by number, and some of their rows.

@@ -1,7 +1,7 @@
 //! The page of a sweep: machines, curves over threads, and the table.
 
 use crate::export::figure::FIGURES;
-use crate::export::table::left_out;
+use crate::export::table::{left_out, off_by};
 use crate::record::{Point, Simulation};
 use cyclewise_bench::error::Result;
 use cyclewise_report::export::html::finish;
@@ -11,7 +11,6 @@ use cyclewise_report::export::html::plot::{Curves, LINES, Line, Plot, SERIES};
 use cyclewise_report::export::html::table::{Cell, Table, number, words};
 use cyclewise_report::number::{NONE, count, significant};
 
-use crate::export::band;
 use crate::machine::Published;
 use crate::{Machine, Outcome};
 use askama::Template;
@@ -107,7 +106,7 @@ impl SimulationPage {
             style: STYLE,
             series: SERIES,
             facts: sweep_facts(s),
-            machines: s.sweep.machines.iter().map(|m| MachineView::new(m, s)).collect(),
+            machines: s.sweep.machines.iter().map(MachineView::new).collect(),
             warnings: left_out(s).into_iter().chain(refused).collect(),
             plots: plots.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect(),
             table: table(s),
@@ -133,14 +132,13 @@ fn sweep_facts(s: &Simulation) -> Vec<Fact> {
         ("Parallel work", sweep.parallel_words()),
         ("Readers", sweep.readers.to_string()),
         ("Placement", sweep.placement.name().to_owned()),
-        ("Start", sweep.start.unwrap_or_default().name().to_owned()),
         ("Seed", sweep.seed.to_string()),
         ("Written by", tool(&s.tool)),
     ])
 }
 
 impl MachineView {
-    fn new(m: &Machine, s: &Simulation) -> Self {
+    fn new(m: &Machine) -> Self {
         let ns = |ns: Option<f64>| ns.map_or_else(|| NONE.to_owned(), |ns| format!("{} ns", significant(ns, 3)));
         let t = m.topology;
         let facts = facts([
@@ -155,10 +153,6 @@ impl MachineView {
             ("One way to another socket", ns(m.latency.remote_ns)),
             ("Arbiter", m.line.arbiter.in_words()),
             ("Hold", m.line.hold.in_words()),
-            (
-                "Times may be off by",
-                band::sentence(m, s.sweep.workloads.iter().copied()),
-            ),
         ]);
         MachineView {
             name: m.name.clone(),
@@ -270,6 +264,7 @@ fn table(s: &Simulation) -> Table {
     for figure in FIGURES {
         table.numbers(figure.title, figure.unit);
     }
+    table.numbers("Off by", "factor");
     table.rows = s.points.iter().map(|p| row(s, p)).collect();
     table
 }
@@ -283,6 +278,7 @@ fn row(s: &Simulation, p: &Point) -> Vec<Cell> {
             cells.resize_with(2 + FIGURES.len(), || number(NONE));
         }
     }
+    cells.push(number(off_by(p.band.as_ref())));
     cells
 }
 

@@ -1,6 +1,5 @@
 //! Outputs of sweeps and recommendations.
 
-mod band;
 pub(crate) mod csv;
 mod figure;
 pub mod html;

@@ -22,7 +22,7 @@ mod tests;
 
 pub use measured::{Fit, FitError, FittedRow, Isa, Law, MEASURED, MeasuredRow, Measurements};
 
-use crate::exam::laws::{ARBITER, Choice, FAR, KEYS, LAWS, Laws, STORES, Space};
+use crate::exam::laws::{ARBITER, Choice, FAR, KEYS, LAWS, Laws, PROBE, STORES, Space};
 use crate::exam::{Costs, Parts, Scores, built, counted, scaled_to};
 use crate::machine::{Arbiter, Distance, HeldOut, Latency};
 use crate::{Machine, Workload, simulate};
@@ -50,6 +50,10 @@ pub fn fit(measured: &Measurements) -> Result<Fit, FitError> {
     let known = [Known { base, rows, anchor }];
     let space = space(&known[0]);
     let mut scores = Scores::new(&known, &space, LAW, Known::errors);
+    // From where requests wait at the owner, a descent of one law at a time does not come to where they wait at the home, and back.
+    for probe in 0..space.sizes()[PROBE] {
+        scores.start_with(PROBE, probe);
+    }
     if known[0].may_be_far() {
         scores.start_with(FAR, 1);
     }

@@ -8,10 +8,7 @@ mod rows;
 
 pub(crate) use machine::{Shape, UNEQUAL, family, latency, machine_name, shape};
 
-use crate::band::own_band;
-use crate::exam::WorkloadKind;
 use crate::fit::{self, Fit, FittedRow, Law};
-use crate::{Machine, Workload};
 use cyclewise_bench::error::{Error, Result};
 use cyclewise_bench::record::Record;
 use cyclewise_bench::record::core_to_core::NAME;
@@ -22,7 +19,7 @@ use std::fmt::Write;
 pub(crate) struct Fitted {
     /// The machine file's text.
     pub toml: String,
-    /// What to know about it: a line for each row, each law and each class of workloads.
+    /// What to know about it: a line for each row and each law.
     pub lines: Vec<String>,
 }
 
@@ -40,7 +37,6 @@ pub(crate) fn fit(name: &str, record: &Record) -> Result<Fitted> {
     let mut lines: Vec<String> = fitted.rows.iter().map(row).collect();
     lines.extend(fitted.laws.iter().map(law));
     let Fit { mut machine, .. } = fitted;
-    lines.extend(bands(&machine));
     lines.extend(measured.notes);
     for key in measured.assumed {
         if !machine.fitted.iter().any(|k| k == key) {
@@ -86,30 +82,6 @@ fn law(law: &Law) -> String {
         true => format!("{}: told by the rows", law.key),
         false => format!("{}: not told by the rows, which another value gives as well", law.key),
     }
-}
-
-/// How far predictions on the machine were off, by class.
-fn bands(machine: &Machine) -> Vec<String> {
-    let examples = [
-        (WorkloadKind::FetchAdd, Workload::FetchAdd),
-        (WorkloadKind::Exchange, Workload::CasLoop),
-        (WorkloadKind::Lock, Workload::LockMcs),
-    ];
-    let line = |(kind, workload): (WorkloadKind, Workload)| {
-        let class = kind.name();
-        own_band(machine, workload).map_or_else(
-            || format!("{class}: fewer than 4 rows held out, so no prediction has a band of its own"),
-            |band| {
-                format!(
-                    "{class}: of {} rows held out, {:.0} % were within a factor of {:.2}",
-                    band.rows,
-                    100.0 * band.coverage,
-                    band.factor
-                )
-            },
-        )
-    };
-    examples.map(line).into()
 }
 
 #[cfg(test)]

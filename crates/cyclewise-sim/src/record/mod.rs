@@ -18,7 +18,7 @@ pub use stream::{Head, PointReader};
 
 use crate::band::Band;
 use crate::predict::Range;
-use crate::{Job, Length, Machine, Outcome, Placement, Relax, Start, Workload};
+use crate::{Job, Length, Machine, Outcome, Placement, Relax, Workload};
 use cyclewise_bench::error::{Error, Result};
 use cyclewise_bench::record::Tool;
 use cyclewise_bench::record::fleet::Fault;
@@ -70,8 +70,6 @@ pub struct Sweep {
     pub parallel_cycles: Option<u32>,
     /// Which CPUs have threads.
     pub placement: Placement,
-    /// How threads begin; `None` in documents from before it could be chosen. Always written, so that a damaged key is noticed.
-    pub start: Option<Start>,
     /// Threads that only read.
     pub readers: u32,
     /// Operations measured at each point; if `null`, as many as it takes until throughput is stationary.
@@ -168,7 +166,6 @@ impl Sweep {
             critical_cycles: self.critical_cycles,
             parallel_cycles: self.parallel_cycles.unwrap_or(job.parallel_cycles),
             placement: self.placement,
-            start: self.start.unwrap_or_default(),
             readers: self.readers,
             seed: self.seed,
             length,

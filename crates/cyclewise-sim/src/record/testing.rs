@@ -1,7 +1,7 @@
 //! A small sweep, for the tests of its parts.
 
 use super::{Point, SCHEMA, Shard, Simulation, Sweep, due};
-use crate::{Machine, Placement, Relax, Start, Workload};
+use crate::{Machine, Placement, Relax, Workload};
 use cyclewise_bench::record::Tool;
 
 /// Workloads with and without a retry limit on a machine of the tree.
@@ -15,7 +15,6 @@ pub fn sweep(threads: &[u32]) -> Sweep {
         relax: vec![Relax::None],
         critical_cycles: 0,
         parallel_cycles: Some(0),
-        start: Some(Start::Scattered),
         placement: Placement::Compact,
         readers: 0,
         ops: Some(60),

@@ -20,7 +20,6 @@ fn of(shard: Option<Shard>) -> Simulation {
         relax: vec![Relax::None],
         critical_cycles: 0,
         parallel_cycles: Some(10),
-        start: Some(crate::Start::Scattered),
         placement: Placement::Compact,
         readers: 0,
         ops: Some(50),

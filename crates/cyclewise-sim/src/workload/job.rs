@@ -57,29 +57,15 @@ impl Placement {
 }
 
 /// How the threads begin.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
-    /// One after another, in random order
-    ///
-    /// At random times: within a hundred steps per thread, and at most ten thousand.
+    /// One after another, in random order, at random times: within a hundred steps per thread, and at most ten thousand.
     #[default]
     Scattered,
-    /// All at once, at the first contended line
-    ///
-    /// Within a hundred steps; and then no thread's first access to the first contended line is made before each thread is there. A
+    /// All at once, at the first contended line: within a hundred steps; and then no thread's first access to the first contended line is made before each thread is there. A
     /// system with two stable regimes is then in the one with the crowd at that line.
     Crowd,
-}
-
-impl Start {
-    /// The start's name on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Scattered => "scattered",
-            Self::Crowd => "crowd",
-        }
-    }
 }
 
 /// A job's length: an uncounted warm-up, and the measured part.

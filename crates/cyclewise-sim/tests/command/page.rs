@@ -81,7 +81,6 @@ fn simulation(limits: &[Option<u32>]) -> Simulation {
         relax: vec![Relax::None],
         critical_cycles: 5,
         parallel_cycles: Some(50),
-        start: Some(cyclewise_sim::Start::Scattered),
         placement: Placement::Compact,
         readers: 0,
         ops: None,

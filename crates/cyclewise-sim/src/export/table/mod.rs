@@ -4,4 +4,4 @@ mod recommendation;
 mod simulation;
 
 pub(crate) use recommendation::recommendation;
-pub(crate) use simulation::{left_out, simulated, simulation};
+pub(crate) use simulation::{left_out, off_by, simulated, simulation};

@@ -1,6 +1,6 @@
 //! A simulated sweep, and the lists of workloads and machines.
 
-use crate::export::band;
+use crate::band::Band;
 use crate::predict::Range;
 use crate::record::{Point, Simulation};
 use crate::{Machine, Outcome, Workload};
@@ -20,19 +20,16 @@ pub(crate) fn simulation(s: &Simulation, look: Look) -> String {
             out.push_str(&labelled("topology only:", TOPOLOGY_ONLY, look));
         }
         let _ = writeln!(out, "{}", points(s, i, look));
-        let errors = band::sentence(machine, s.sweep.workloads.iter().copied());
-        out.push_str(&labelled("times may be off by:", &errors, look));
     }
     let sweep = &s.sweep;
     let parameters = format!(
         "simulated, seven runs a row, each with a seed of its own: the range is over both starts too, and over a clock and transfers 15 % up \
-         and down; the other columns are of the run in the middle; {} cycles of critical work, {} of parallel work, {} readers, placement {}, start {}, seed {}; \
-         retries, moves and fallback: per operation",
+         and down; the other columns are of the run in the middle; {} cycles of critical work, {} of parallel work, {} readers, placement {}, seed {}; \
+         retries, moves and fallback: per operation; off by: {OFF_BY}",
         sweep.critical_cycles,
         sweep.parallel_words(),
         sweep.readers,
         sweep.placement.name(),
-        sweep.start.unwrap_or_default().name(),
         sweep.seed
     );
     let _ = writeln!(out, "{DIM}{}{DIM:#}", wrapped(&parameters, look, 0, 2));
@@ -67,6 +64,14 @@ pub(crate) fn simulation(s: &Simulation, look: Look) -> String {
         }
     }
     out
+}
+
+/// What a factor in the column of errors says.
+const OFF_BY: &str = "within this factor were at least 80 % of rows like it that had not been fitted to; unknown: too few such rows, or too large errors";
+
+/// A band as tables show it: `×1.40`, or that there is none.
+pub(crate) fn off_by(band: Option<&Band>) -> String {
+    band.map_or_else(|| "unknown".to_owned(), |band| format!("×{:.2}", band.factor))
 }
 
 /// What is said of a machine without a scale.
@@ -157,7 +162,7 @@ fn points(s: &Simulation, machine: usize, look: Look) -> String {
         Some(column(of_times, &|p| {
             p.range.as_ref().map_or_else(String::new, |r| range(r, one))
         })),
-        Some(figure("off by", &|p, _| band::factor(p.band.as_ref()))),
+        Some(figure("off by", &|p, _| off_by(p.band.as_ref()))),
         absolute(number("p50 ns", &|o| o.latency.p50_ns)),
         absolute(number("p99 ns", &|o| o.latency.p99_ns)),
         absolute(number("max ns", &|o| o.latency.max_ns)),
@@ -231,7 +236,7 @@ pub(crate) fn simulated(machines: &[(&str, Machine)], look: Look) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::band::{Band, Evidence};
+    use crate::band::Evidence;
     use crate::machine::HeldOut;
     use crate::record::{SCHEMA, Shard, Sweep};
     use crate::{Job, Latencies, Placement, Relax, Topology};
@@ -253,7 +258,6 @@ mod tests {
             relax: vec![Relax::Exponential { max: 64 }],
             critical_cycles: 5,
             parallel_cycles: Some(50),
-            start: Some(crate::Start::Scattered),
             placement: Placement::CompactSmt,
             readers: 0,
             ops: None,
