@@ -101,6 +101,7 @@
             feature = "mask",
             feature = "patch",
             feature = "percpu",
+            feature = "percpu-histogram",
             feature = "rcu",
             feature = "refs",
             feature = "seq"
@@ -153,6 +154,7 @@ pub mod percpu;
 #[cfg_attr(loom, path = "primitive_loom.rs")]
 mod primitive;
 #[cfg(feature = "rcu")]
+#[cfg_attr(loom, path = "rcu/loom.rs")]
 pub mod rcu;
 #[cfg(feature = "refs")]
 pub mod refs;

@@ -66,4 +66,16 @@ pub(crate) mod threads {
     pub(crate) fn model(run: impl Fn()) {
         (0..200).for_each(|_| run());
     }
+
+    /// Twins that fail by chance only with real threads: loom runs them.
+    macro_rules! caught {
+        ($($(#[$doc:meta])* $name:ident: $words:literal by $run:expr;)*) => { $(
+            $(#[$doc])*
+            #[expect(dead_code, reason = "loom runs it")]
+            fn $name() {
+                $run;
+            }
+        )* };
+    }
+    pub(crate) use caught;
 }

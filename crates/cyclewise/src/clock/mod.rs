@@ -67,9 +67,9 @@
 mod anchor;
 mod conversion;
 mod discipline;
-mod instant;
 #[cfg(feature = "std")]
-mod mock;
+mod hosted;
+mod instant;
 mod now;
 pub mod order;
 mod readings;
@@ -89,13 +89,13 @@ mod try_lock;
 mod unix;
 mod update;
 mod updater;
-#[cfg(feature = "std")]
-mod upkeep;
 
 #[cfg(all(test, feature = "std", not(loom)))]
 mod tests;
 
 pub use conversion::{Conversion, ConvertedTime};
+#[cfg(feature = "std")]
+pub use hosted::{Mock, PerTask, Upkeep};
 pub use instant::{Instant, Reading};
 pub use now::Clock;
 pub use order::{AfterStores, Bracketed, DependentLoad, LoadOrdered, Order};
@@ -105,5 +105,3 @@ pub use status::{Mode, Status};
 pub use system::System;
 pub use ticks::Ticks;
 pub use unix::{UnixAnchor, WallClock};
-#[cfg(feature = "std")]
-pub use {mock::Mock, order::PerTask, upkeep::Upkeep};

@@ -26,9 +26,11 @@
 //! third; the kernel has the second today.
 
 use super::Source;
+#[cfg(feature = "std")]
+pub use super::hosted::per_task::PerTask;
 use crate::arch::counter;
 
-mod sealed {
+pub(super) mod sealed {
     pub trait Sealed {}
 }
 
@@ -50,14 +52,6 @@ pub trait Order: Copy + sealed::Sealed + 'static {
         ns
     }
 }
-
-/// The bare counter: times of one thread never go back, on whichever CPUs it runs; those of two threads may be off by
-/// what the CPU reorders, tens of nanoseconds.
-///
-/// The guarantee does not depend on the CPU: the last time is kept per thread.
-#[cfg(feature = "std")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PerTask;
 
 /// After every earlier load: a time read after seeing another thread's store is not below the time that thread read
 /// before the store. The kernel's `rdtsc_ordered()`.
@@ -85,25 +79,10 @@ pub struct Bracketed;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AfterStores;
 
-#[cfg(feature = "std")]
-impl sealed::Sealed for PerTask {}
 impl sealed::Sealed for LoadOrdered {}
 impl sealed::Sealed for DependentLoad {}
 impl sealed::Sealed for Bracketed {}
 impl sealed::Sealed for AfterStores {}
-
-#[cfg(feature = "std")]
-impl Order for PerTask {
-    #[inline(always)]
-    fn ticks<S: Source>(source: &S) -> u64 {
-        source.bare()
-    }
-
-    #[inline(always)]
-    fn apply_floor<S: Source>(source: &S, ns: u64) -> u64 {
-        source.raise_floor(ns)
-    }
-}
 
 impl Order for LoadOrdered {
     #[inline(always)]

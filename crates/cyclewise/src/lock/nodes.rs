@@ -195,8 +195,9 @@ pub(super) fn is_waited_for<W: LockWord>(word: &W) -> bool {
     NodeIndex::from_tail(word.tail()).is_some_and(|last| last.waits_for(word.address()))
 }
 
-/// What the tests do to nodes.
-#[cfg(all(test, not(loom)))]
+/// What tests and models do to nodes.
+#[cfg(test)]
+#[allow(dead_code, reason = "models do some of it, and tests the rest")]
 pub(super) mod for_tests {
     use super::*;
 
@@ -210,10 +211,14 @@ pub(super) mod for_tests {
     }
 
     /// The number of nodes that waiters of the lock at `key` have.
-    #[cfg(panic = "unwind")]
     pub(in super::super) fn in_use(key: usize) -> usize {
         let waits = |node: &&QueueNode| node.state.load(Relaxed) != FREE && node.key.load(Relaxed) == key;
         nodes().iter().filter(waits).count()
+    }
+
+    /// Whether every node is free.
+    pub(in super::super) fn all_free() -> bool {
+        nodes().iter().all(|node| node.state.load(Relaxed) == FREE)
     }
 
     impl QueueNode {
@@ -228,20 +233,7 @@ pub(super) mod for_tests {
         pub(in super::super) fn claim_again(self, key: usize) -> Option<Self> {
             claim_at(usize::from(self.0 & INDEX) - 1, key)
         }
-    }
-}
 
-/// What the models do to nodes.
-#[cfg(all(test, loom))]
-pub(super) mod for_models {
-    use super::*;
-
-    /// Whether every node is free.
-    pub(in super::super) fn all_free() -> bool {
-        nodes().iter().all(|node| node.state.load(Relaxed) == FREE)
-    }
-
-    impl NodeIndex {
         /// The node that every thread of a model searches first.
         pub(in super::super) fn first() -> Self {
             Self::new(0, generation())
@@ -251,13 +243,10 @@ pub(super) mod for_models {
         pub(in super::super) fn of_this_process(self) -> Self {
             Self::new(usize::from(self.0 & INDEX) - 1, generation())
         }
-    }
-}
 
-#[cfg(test)]
-impl NodeIndex {
-    /// The same node as the process before this one named it in a tail.
-    pub(super) fn of_the_parent(self) -> Self {
-        Self(self.0.wrapping_sub(1 << INDEX_BITS))
+        /// The same node as the process before this one named it in a tail.
+        pub(in super::super) fn of_the_parent(self) -> Self {
+            Self(self.0.wrapping_sub(1 << INDEX_BITS))
+        }
     }
 }

@@ -78,6 +78,8 @@ mod owner_word;
 pub mod single;
 mod sites;
 mod state;
+#[cfg(test)]
+mod tests;
 #[cfg_attr(not(target_arch = "x86_64"), path = "text/unsupported.rs")]
 pub(crate) mod text;
 mod text_edit;

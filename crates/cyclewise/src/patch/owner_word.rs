@@ -106,7 +106,7 @@ pub(super) fn adopt(word: &AtomicU64, process: u32) {
 }
 
 /// The calling thread as an owner.
-fn me(process: u32) -> u64 {
+pub(super) fn me(process: u32) -> u64 {
     u64::from(process) << 32 | u64::from(thread::token())
 }
 
@@ -118,47 +118,4 @@ const fn generation(owner: u64) -> u32 {
 /// the child's first thread.
 fn is_mine(owner: u64, me: u64) -> bool {
     owner as u32 == me as u32 && (generation(owner) == generation(me) || thread::is_first())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const GENERATION: u32 = 7;
-
-    #[test]
-    fn the_owner_is_refused_and_others_wait() {
-        static WORD: AtomicU64 = AtomicU64::new(0);
-        assert_eq!(acquire(&WORD, GENERATION), Ok(PreviousOwner::None));
-        assert_eq!(acquire(&WORD, GENERATION), Err(Refusal::Busy));
-        let other = std::thread::spawn(|| {
-            let taken = acquire(&WORD, GENERATION);
-            release(&WORD);
-            taken
-        });
-        release(&WORD);
-        assert_eq!(other.join().unwrap(), Ok(PreviousOwner::None));
-        assert_eq!(WORD.load(Relaxed), 0);
-    }
-
-    #[test]
-    fn a_lock_that_fork_left_owned_is_taken_over() {
-        // Another thread of the previous generation.
-        let word = AtomicU64::new(me(GENERATION - 1) ^ 1);
-        assert_eq!(acquire(&word, GENERATION), Ok(PreviousOwner::LostInFork));
-        assert_eq!(word.load(Relaxed), me(GENERATION));
-    }
-
-    #[test]
-    fn an_owner_that_was_put_back_is_found_again() {
-        let lost = me(GENERATION - 1) ^ 1;
-        let word = AtomicU64::new(lost);
-        let found = replace_while(&word, GENERATION, || false).unwrap().unwrap();
-        assert_eq!((found, word.load(Relaxed)), (lost, me(GENERATION)));
-        put_back(&word, found);
-        assert_eq!(acquire(&word, GENERATION), Ok(PreviousOwner::LostInFork));
-        // The twin: one that was released is nobody's.
-        release(&word);
-        assert_eq!(acquire(&word, GENERATION), Ok(PreviousOwner::None));
-    }
 }

@@ -45,7 +45,6 @@ impl<T: Zeroed, I: Index> Lazy<T, I> {
     }
 
     /// Where the address of slot 0's copy is, once it is allocated.
-    #[cfg(feature = "percpu-histogram")]
     #[inline(always)]
     pub(super) fn place(&self) -> *const *mut T {
         self.at.as_ptr()

@@ -399,12 +399,7 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
         unsafe { u64::store(self.slots.slot_ptr(slot).cast(), count as u64) };
     }
 
-    #[cfg(test)]
-    pub(super) fn guard_of(&self, slot: Slot) -> &Guard {
-        self.guard(slot)
-    }
-
-    fn guard(&self, slot: Slot) -> &Guard {
+    pub(super) fn guard(&self, slot: Slot) -> &Guard {
         let at = self.slots.slot_ptr(slot).cast::<Guard>().wrapping_add(1);
         // SAFETY: the second word of the slot, accessed only as a guard (Safety 1).
         unsafe { &*at }

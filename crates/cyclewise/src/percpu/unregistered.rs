@@ -62,7 +62,6 @@ impl LibcArea {
     }
 
     /// None.
-    #[cfg(feature = "percpu-histogram")]
     #[inline(always)]
     pub(super) fn known(&self) -> Option<Area> {
         None

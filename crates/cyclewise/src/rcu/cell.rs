@@ -36,11 +36,9 @@ pub trait Scope: sealed::Sealed {
     fn drop_later(&self, value: impl Send + 'static);
 }
 
-mod sealed {
+pub(super) mod sealed {
     pub trait Sealed {}
     impl<T> Sealed for std::boxed::Box<T> {}
-    #[cfg(feature = "refs")]
-    impl<T> Sealed for crate::refs::Arc<T> {}
     impl Sealed for super::Global {}
     impl Sealed for &super::Domain {}
 }
@@ -48,18 +46,6 @@ mod sealed {
 impl<T: Send + 'static> Pointer<T> for Box<T> {
     fn into_raw(self) -> *mut T {
         Self::into_raw(self)
-    }
-
-    unsafe fn from_raw(raw: *mut T) -> Self {
-        // SAFETY: the caller's promise.
-        unsafe { Self::from_raw(raw) }
-    }
-}
-
-#[cfg(feature = "refs")]
-impl<T: Send + Sync + 'static> Pointer<T> for crate::refs::Arc<T> {
-    fn into_raw(self) -> *mut T {
-        Self::into_raw(self).cast_mut()
     }
 
     unsafe fn from_raw(raw: *mut T) -> Self {
@@ -222,18 +208,6 @@ impl<T, P: Pointer<T>, S: Scope> Rcu<T, P, S> {
     {
         // SAFETY: owned alone by the pointer inside, which is owned alone by `self`.
         unsafe { &mut **self.at.get_mut() }
-    }
-}
-
-#[cfg(feature = "refs")]
-impl<T: Send + Sync + 'static, S: Scope> Rcu<T, crate::refs::Arc<T>, S> {
-    /// A reference to the value that outlives the section.
-    pub fn load_arc(&self, guard: &S::Guard<'_>) -> crate::refs::Arc<T> {
-        let value = core::ptr::from_ref(self.load(guard));
-        // SAFETY: from `into_raw`; the section keeps the reference that the cell had.
-        unsafe { crate::refs::Arc::increment_strong_count(value) };
-        // SAFETY: the reference just counted.
-        unsafe { crate::refs::Arc::from_raw(value) }
     }
 }
 

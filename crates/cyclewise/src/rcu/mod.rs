@@ -54,29 +54,21 @@
 //! P. McKenney et al., "User-level implementations of read-copy update", 2012; liburcu's `urcu-memb`; Linux
 //! Documentation/RCU/whatisRCU.rst, include/linux/srcu.h.
 
-#[cfg(not(loom))]
+#[cfg(feature = "refs")]
+mod arc;
 mod cell;
-#[cfg(not(loom))]
 mod domain;
-#[cfg(not(loom))]
 mod fork;
-#[cfg(not(loom))]
 mod global;
-#[cfg(not(loom))]
 mod guard;
-#[cfg(not(loom))]
 mod node;
 mod protocol;
-#[cfg(not(loom))]
 mod queue;
-#[cfg(not(loom))]
 mod record;
-#[cfg(not(loom))]
 mod stall;
 #[cfg(test)]
 mod tests;
 
-#[cfg(not(loom))]
 pub use self::{
     cell::{Global, Pointer, Rcu, Scope},
     domain::{Domain, DomainGuard},

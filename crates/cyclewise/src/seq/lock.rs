@@ -159,9 +159,12 @@ impl<T: Copy> SeqLock<T> {
     pub fn into_inner(self) -> T {
         self.read()
     }
+}
 
+/// What tests do to a lock.
+#[cfg(test)]
+impl<T: Copy> SeqLock<T> {
     /// Stops in the middle of a write, as a preempted writer does.
-    #[cfg(test)]
     pub(super) fn begin(&self) -> u64 {
         self.initialize();
         let number = self.sequence.load();
@@ -169,13 +172,11 @@ impl<T: Copy> SeqLock<T> {
         number
     }
 
-    #[cfg(test)]
     pub(super) fn end(&self, number: u64) {
         self.sequence.publish(number + 2);
     }
 
     /// The twin of `read`: it does not look at the number.
-    #[cfg(test)]
     pub(super) fn read_unchecked(&self) -> T {
         self.initialize();
         // SAFETY: for types of which any words are a value.

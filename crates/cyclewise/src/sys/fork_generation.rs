@@ -40,7 +40,7 @@ const UNKNOWN_ADVICE: i32 = 0x7fff_0000;
 /// Bits of a pid: PID_MAX_LIMIT is 2^22, include/linux/threads.h.
 const PID_BITS: u32 = 22;
 /// In place of the page's address: there is no page.
-const NO_PAGE: u64 = 1;
+pub(super) const NO_PAGE: u64 = 1;
 
 /// The number of this process, never 0. Async-signal-safe.
 pub(crate) fn current() -> u32 {
@@ -129,43 +129,4 @@ fn wiped_page() -> Option<NonNull<u8>> {
         return None;
     }
     Some(page)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::sys::for_tests::fork;
-    use core::sync::atomic::AtomicU32;
-    use core::time::Duration;
-
-    static PARENTS: AtomicU32 = AtomicU32::new(0);
-    static WORDS: [AtomicU64; 3] = [const { AtomicU64::new(0) }; 3];
-    static BY_PID: [AtomicU64; 3] = [AtomicU64::new(NO_PAGE), AtomicU64::new(0), AtomicU64::new(0)];
-    static PARENTS_BY_PID: AtomicU32 = AtomicU32::new(0);
-
-    #[test]
-    fn without_the_page_a_child_has_another_number() {
-        let here = current_in(&BY_PID);
-        assert_eq!(current_in(&BY_PID), here);
-        PARENTS_BY_PID.store(here, Relaxed);
-        let child = || assert_ne!(current_in(&BY_PID), PARENTS_BY_PID.load(Relaxed));
-        // SAFETY: the child makes a system call.
-        assert_eq!(unsafe { fork::child(child, Duration::from_secs(600)) }, 0);
-    }
-
-    #[test]
-    fn a_child_has_another_number_and_threads_have_the_same() {
-        let here = current_in(&WORDS);
-        assert_ne!(here, 0);
-        assert_eq!(std::thread::spawn(|| current_in(&WORDS)).join().unwrap(), here);
-        PARENTS.store(here, Relaxed);
-        let child = || {
-            let (here, parents) = (current_in(&WORDS), PARENTS.load(Relaxed));
-            assert_ne!(here, parents);
-            assert_eq!(count(here), count(parents) + 1);
-        };
-        // SAFETY: the child makes a system call at most.
-        assert_eq!(unsafe { fork::child(child, Duration::from_secs(600)) }, 0);
-        assert_eq!(current_in(&WORDS), here);
-    }
 }

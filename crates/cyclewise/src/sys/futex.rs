@@ -19,7 +19,7 @@ use super::errno::{self, preserve};
 use core::ptr::{null, null_mut};
 use core::sync::atomic::AtomicU32;
 
-const SECOND_NS: u64 = 1_000_000_000;
+pub(super) const SECOND_NS: u64 = 1_000_000_000;
 
 /// A moment of `CLOCK_MONOTONIC`, in nanoseconds: a deadline.
 ///
@@ -39,7 +39,7 @@ impl Moment {
         Self(monotonic_ns().saturating_add(ns))
     }
 
-    fn timespec(self) -> libc::timespec {
+    pub(super) fn timespec(self) -> libc::timespec {
         libc::timespec {
             tv_sec: (self.0 / SECOND_NS) as _, // libc is about to change the name of the type on musl
             tv_nsec: (self.0 % SECOND_NS) as libc::c_long,
@@ -75,57 +75,4 @@ pub(super) fn refuses_stores(address: usize) -> bool {
     // SAFETY: the word stays as it is, and nobody is woken (Invariant 3).
     let woken = unsafe { libc::syscall(libc::SYS_futex, first, operation, 0, 0_usize, address, OR_NOTHING) };
     woken < 0 && errno::get() == libc::EFAULT
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use core::sync::atomic::Ordering;
-
-    #[test]
-    fn a_wait_ends_at_the_moment_and_not_before() {
-        let word = AtomicU32::new(1);
-        let until = Moment::after_ns(2_000_000);
-        while Moment::after_ns(0) < until {
-            wait(word.as_ptr(), 1, Some(until));
-        }
-        assert!(Moment::after_ns(0) >= until);
-    }
-
-    #[test]
-    fn a_changed_word_is_not_waited_for() {
-        let word = AtomicU32::new(2);
-        wait(word.as_ptr(), 1, None);
-    }
-
-    #[test]
-    fn a_sleeper_is_woken() {
-        static WORD: AtomicU32 = AtomicU32::new(0);
-        let sleeper = std::thread::spawn(|| {
-            while WORD.load(Ordering::Acquire) == 0 {
-                wait(WORD.as_ptr(), 0, None);
-            }
-        });
-        WORD.store(1, Ordering::Release);
-        wake(WORD.as_ptr());
-        sleeper.join().unwrap();
-    }
-
-    #[test]
-    fn text_refuses_stores_and_a_local_takes_them() {
-        let text = (text_refuses_stores_and_a_local_takes_them as fn() as usize).next_multiple_of(4);
-        assert!(refuses_stores(text));
-        let local = AtomicU32::new(0x1234_5678);
-        assert!(!refuses_stores(local.as_ptr().expose_provenance()));
-        assert_eq!(local.into_inner(), 0x1234_5678);
-        assert!(refuses_stores(0));
-    }
-
-    #[test]
-    fn the_last_moment_is_far() {
-        let end = Moment::after_ns(u64::MAX);
-        assert!(end > Moment::after_ns(u64::MAX / 2));
-        let spec = end.timespec();
-        assert!(spec.tv_sec > 0 && spec.tv_nsec < SECOND_NS as libc::c_long);
-    }
 }

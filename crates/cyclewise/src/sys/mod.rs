@@ -26,7 +26,6 @@ pub(crate) mod for_tests;
 pub(crate) mod fork_generation;
 pub(crate) mod futex;
 pub(crate) mod heap;
-#[cfg(feature = "std")]
 pub(crate) mod loaded_objects;
 pub(crate) mod membarrier;
 pub(crate) mod mmap;
@@ -44,6 +43,8 @@ pub(crate) mod signal_mask;
 pub(crate) mod sigqueue;
 #[cfg(target_env = "gnu")]
 pub(crate) mod symbol_versions;
+#[cfg(test)]
+mod tests;
 pub(crate) mod thread;
 #[cfg(all(feature = "std", target_env = "gnu"))]
 pub(crate) mod thread_attributes;

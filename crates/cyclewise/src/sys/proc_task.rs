@@ -48,7 +48,7 @@ pub(crate) fn list() -> Result<Vec<i32>, Refusal> {
 
 /// The list, sorted, each id once, with the caller's id `own`. A list without it has ended before it, or is of another pid namespace,
 /// whose ids name no thread here, or another one: there the caller has no line under its id.
-fn with_caller(mut tids: Vec<i32>, own: i32, has_line: impl FnOnce() -> bool) -> Result<Vec<i32>, Refusal> {
+pub(super) fn with_caller(mut tids: Vec<i32>, own: i32, has_line: impl FnOnce() -> bool) -> Result<Vec<i32>, Refusal> {
     tids.sort_unstable();
     // An id whose thread has left while the list was read may be another's, listed again.
     tids.dedup();
@@ -106,43 +106,7 @@ pub(crate) fn ticks() -> u64 {
 }
 
 /// The decimal number that is `name` up to its NUL; `None` for `.` and `..`.
-fn number(name: &[u8]) -> Option<i32> {
+pub(super) fn number(name: &[u8]) -> Option<i32> {
     let end = name.iter().position(|&b| b == 0)?;
     core::str::from_utf8(&name[..end]).ok()?.parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_test_runner_and_its_test_are_two() {
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                assert!(list().unwrap().contains(&thread::id()));
-                assert!(count().unwrap() >= 2 && !is_alone());
-            });
-        });
-    }
-
-    /// Older threads come first in the kernel's list, and it may end at any of them.
-    #[test]
-    fn a_list_that_ends_before_the_caller_is_not_foreign() {
-        let full = [3, 9, 5, 7];
-        for length in 0..=full.len() {
-            let tids = with_caller(full[..length].to_vec(), 7, || true).unwrap();
-            assert!(tids.contains(&7) && tids.is_sorted(), "{tids:?}");
-            assert_eq!(tids.len(), length.max(1) + usize::from((1..4).contains(&length)));
-        }
-        assert_eq!(with_caller(full.to_vec(), 8, || false), Err(Refusal::ForeignProc));
-        assert_eq!(with_caller(Vec::new(), 8, || false), Err(Refusal::ForeignProc));
-        assert_eq!(with_caller(Vec::from([8]), 8, || unreachable!()), Ok(Vec::from([8])));
-    }
-
-    #[test]
-    fn names_that_are_not_numbers_are_left_out() {
-        assert_eq!(number(b"42\0garbage"), Some(42));
-        assert_eq!(number(b".\0"), None);
-        assert_eq!(number(b"7"), None, "no NUL: not a record");
-    }
 }

@@ -98,7 +98,7 @@ pub(crate) fn set(bits: u64) {
 }
 
 /// Changes the mask; returns the old one.
-fn change(how: c_int, set: &sigset_t) -> Result<sigset_t, Refusal> {
+pub(super) fn change(how: c_int, set: &sigset_t) -> Result<sigset_t, Refusal> {
     let mut old = all();
     // SAFETY: reads one set and writes one (Invariant 1).
     let errno = match unsafe { libc::pthread_sigmask(how, &raw const *set, &raw mut old) } {
@@ -151,7 +151,7 @@ pub(super) fn set_of(bits: u64) -> sigset_t {
     unsafe { set.assume_init() }
 }
 
-fn bits_of(set: &sigset_t) -> u64 {
+pub(super) fn bits_of(set: &sigset_t) -> u64 {
     // SAFETY: the first word of the set (Invariant 2).
     unsafe { (&raw const *set).cast::<u64>().read() }
 }
@@ -176,39 +176,4 @@ pub(crate) unsafe fn set_frame_mask(context: *mut c_void, bits: u64) {
     let mask = unsafe { &raw mut (*context.cast::<libc::ucontext_t>()).uc_sigmask };
     // SAFETY: the kernel's set (Invariant 2).
     unsafe { mask.cast::<u64>().write(bits) };
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::sys::for_tests::fork;
-    use core::time::Duration;
-
-    /// An address where nothing is mapped: below what vm.mmap_min_addr allows by default.
-    const NOWHERE: *const u8 = core::ptr::without_provenance(4096);
-
-    #[test]
-    fn what_cannot_be_loaded_is_not_read() {
-        let there = [0_u8; 8];
-        let before = set_of(0);
-        let old = change(libc::SIG_BLOCK, &before).unwrap();
-        errno::set(7);
-        assert!(reads(there.as_ptr().addr()));
-        assert!(reads(what_cannot_be_loaded_is_not_read as fn() as usize));
-        assert!(!reads(NOWHERE.addr()));
-        assert_eq!(errno::get(), 7);
-        assert_eq!(bits_of(&change(libc::SIG_BLOCK, &before).unwrap()), bits_of(&old));
-    }
-
-    #[test]
-    fn twin_a_load_without_the_question_faults() {
-        let load = || {
-            // SAFETY: ends the child by a signal.
-            let byte = unsafe { NOWHERE.read_volatile() };
-            assert_eq!(byte, 0);
-        };
-        // SAFETY: the child reads an address.
-        let status = unsafe { fork::child(load, Duration::from_secs(600)) };
-        assert!(libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGSEGV);
-    }
 }

@@ -8,7 +8,6 @@ pub(crate) mod cntvct;
 pub(crate) mod freeze;
 #[path = "../x86_64/leak_sanitizer.rs"]
 pub(crate) mod leak_sanitizer;
-#[cfg(feature = "std")]
 pub(crate) mod rseq;
 #[cfg(all(target_env = "gnu", target_feature = "crt-static"))]
 #[path = "../x86_64/static_libc.rs"]

@@ -10,7 +10,6 @@ mod cpuid;
 pub mod feature;
 #[cfg(target_env = "gnu")]
 pub(crate) mod freeze;
-#[cfg(feature = "std")]
 pub(crate) mod gs;
 pub(crate) mod key;
 pub(crate) mod leak_sanitizer;
@@ -20,7 +19,6 @@ mod rdtsc;
 mod rmw;
 #[cfg(not(cyclewise_tsan))]
 pub(crate) mod rmw_offset;
-#[cfg(feature = "std")]
 pub(crate) mod rseq;
 pub(crate) mod site_table;
 #[cfg(all(target_env = "gnu", target_feature = "crt-static"))]
@@ -28,10 +26,9 @@ pub(crate) mod static_libc;
 pub(crate) mod sync_core;
 mod table;
 pub(crate) mod text_lock;
-#[cfg(all(feature = "std", target_env = "gnu"))]
+#[cfg(target_env = "gnu")]
 pub(crate) mod thread_block;
 pub mod tsc_order;
-#[cfg(feature = "patch")]
 pub(crate) mod unit;
 pub(crate) mod valgrind;
 mod weak;

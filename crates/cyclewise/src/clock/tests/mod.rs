@@ -5,6 +5,7 @@ mod faults;
 mod instants;
 mod interleaved;
 mod random;
+mod slot;
 mod threads;
 mod tracking;
 mod unwinding;

@@ -11,7 +11,7 @@ use super::super::fast_path;
 use super::super::high_half_word::HighHalfWord;
 use super::super::lock_word::{HANDOFF, LockWord, SplitWord};
 use super::super::nodes::NodeIndex;
-use super::super::nodes::for_models::all_free;
+use super::super::nodes::for_tests::all_free;
 use super::super::park::Park;
 use super::super::relax::Pause;
 use super::kernel::{Kernel, Looks, NOTHING, REFUSED};

@@ -1,7 +1,7 @@
 //! Additions and sets at once: as models under loom, else in random orders; with a twin.
 
 use super::Parts;
-use crate::primitive::threads::{Arc, AtomicI64, model, thread};
+use crate::primitive::threads::{Arc, AtomicI64, caught, model, thread};
 use core::sync::atomic::Ordering::Relaxed;
 
 /// Two slots, whose additions are indivisible as sequences are.
@@ -52,7 +52,7 @@ fn two_sets(set: fn(&Model, i64)) {
         set(&it, 20);
         other.join().unwrap();
         let found = super::get(&*it);
-        assert!(found == 10 || (20..=23).contains(&found), "{found}");
+        assert!(found == 10 || (20..=23).contains(&found), "a part of a set: {found}");
     });
 }
 
@@ -61,12 +61,8 @@ fn a_set_is_whole_beside_others_and_additions() {
     two_sets(super::set);
 }
 
-/// With real threads its failure would depend on chance, so only loom runs it.
-#[cfg(loom)]
-#[test]
-#[should_panic]
-fn the_twin_that_adds_a_difference_is_caught() {
-    two_sets(set_by_difference);
+caught! {
+    the_twin_that_adds_a_difference_is_caught: "a part of a set" by two_sets(set_by_difference);
 }
 
 /// The twin in a fixed order: both read before either adds.

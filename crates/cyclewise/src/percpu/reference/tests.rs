@@ -2,7 +2,7 @@
 
 use super::protocol::{self, BIAS, OPEN, Parts};
 use crate::error::Refusal;
-use crate::primitive::threads::{Arc, AtomicI64, AtomicU64, Mutex, model, thread};
+use crate::primitive::threads::{Arc, AtomicI64, AtomicU64, Mutex, caught, model, thread};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// One slot with a lock, as in the portable backend. Without `LOCKED` the check of the guard and the addition are two steps, and
@@ -95,12 +95,8 @@ fn nothing_is_released_while_it_is_held() {
     users_and_a_kill::<true>();
 }
 
-/// The twin. With real threads the failure would depend on chance, so only loom runs it.
-#[cfg(loom)]
-#[test]
-#[should_panic]
-fn the_twin_that_does_not_wait_is_caught() {
-    users_and_a_kill::<false>();
+caught! {
+    the_twin_that_does_not_wait_is_caught: "released while it is held" by users_and_a_kill::<false>();
 }
 
 #[test]

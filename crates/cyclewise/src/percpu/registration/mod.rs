@@ -157,7 +157,6 @@ impl LibcArea {
     }
 
     /// The same for a caller that has acquired what was published after `learn`: Relaxed.
-    #[cfg(feature = "percpu-histogram")]
     #[inline(always)]
     pub(super) fn known(&self) -> Option<Area> {
         match self.0.load(Ordering::Relaxed) {

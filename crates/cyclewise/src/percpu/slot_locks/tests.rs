@@ -3,7 +3,7 @@
 //! A slot is changed by a load and a store, so two concurrent changes lose one.
 
 use super::{SlotLocks, likely_free, lock_any, try_lock, wait_until_released};
-use crate::primitive::threads::{Arc, AtomicUsize, model, thread};
+use crate::primitive::threads::{Arc, AtomicUsize, caught, model, thread};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 const SLOTS: usize = 2;
@@ -75,7 +75,7 @@ fn two_threads_add<const EXCLUSIVE: bool>() {
         };
         it.add();
         other.join().unwrap();
-        assert_eq!(it.sum(), 2);
+        assert_eq!(it.sum(), 2, "both additions");
     });
 }
 
@@ -136,7 +136,7 @@ fn an_addition_and_a_stop(wait: fn(&Model)) {
         it.change(0, 10);
         it.guard.store(0, Release);
         let added = other.join().unwrap();
-        assert_eq!(it.slots[0].load(Relaxed), 10 + added);
+        assert_eq!(it.slots[0].load(Relaxed), 10 + added, "both changes");
     });
 }
 
@@ -195,33 +195,15 @@ fn a_wait_ends_when_its_limit_is_reached() {
     });
 }
 
-/// With real threads the failures of the twins would depend on chance, so only loom runs them.
-#[cfg(loom)]
-mod twins {
-    use super::*;
-
-    #[test]
-    #[should_panic]
-    fn the_twin_whose_lock_keeps_nobody_out_is_caught() {
-        two_threads_add::<false>();
-    }
-
-    #[test]
-    #[should_panic(expected = "the mark is below")]
-    fn the_twin_that_raises_the_mark_afterwards_is_caught() {
-        a_change_and_a_read(|it| {
-            while !it.acquire(1, 7) {
-                thread::yield_now();
-            }
-            it.change(1, 1);
-            it.release(1);
-            it.raise(2);
-        });
-    }
-
-    #[test]
-    #[should_panic]
-    fn the_twin_that_does_not_wait_is_caught() {
-        an_addition_and_a_stop(|_| ());
-    }
+caught! {
+    the_twin_whose_lock_keeps_nobody_out_is_caught: "both additions" by two_threads_add::<false>();
+    the_twin_that_raises_the_mark_afterwards_is_caught: "the mark is below" by a_change_and_a_read(|it| {
+        while !it.acquire(1, 7) {
+            thread::yield_now();
+        }
+        it.change(1, 1);
+        it.release(1);
+        it.raise(2);
+    });
+    the_twin_that_does_not_wait_is_caught: "both changes" by an_addition_and_a_stop(|_| ());
 }

@@ -131,7 +131,7 @@ fn words_pushed_during_a_steal_are_found_by_pop_or_steal() {
     assert_eq!(sorted, [0, 1, 2, 3, 4], "{taken:?}");
 
     let stack = Stack::<u64, 8>::new();
-    let Some(stopped) = everywhere(|slot| stack.guard_of(slot)) else {
+    let Some(stopped) = everywhere(|slot| stack.guard(slot)) else {
         return;
     };
     (0..5).for_each(|word| stack.push(word).unwrap());

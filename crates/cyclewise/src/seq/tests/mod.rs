@@ -3,6 +3,7 @@
 #[cfg(loom)]
 mod models;
 #[cfg(all(feature = "std", not(loom)))]
-mod storms;
-#[cfg(all(feature = "std", not(loom)))]
-mod values;
+mod real {
+    mod storms;
+    mod values;
+}

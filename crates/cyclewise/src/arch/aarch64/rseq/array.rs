@@ -165,7 +165,6 @@ pub(crate) unsafe fn ring_pop<I: Id, const N: usize>(area: Area, rings: *mut u64
     (word, cell)
 }
 
-#[cfg(feature = "percpu-histogram")]
 #[inline(always)]
 pub(crate) unsafe fn inc_at_index<I: Id>(area: Area, array: *const *mut u64, index: usize) {
     // SAFETY: the caller guarantees it.

@@ -11,5 +11,4 @@ uncalled! {
     fn ring_push[I: Id, const N: usize](*mut u64, u64) -> Outcome;
     fn ring_pop[I: Id, const N: usize](*mut u64) -> (u64, i64);
 }
-#[cfg(feature = "percpu-histogram")]
 uncalled! { fn inc_at_index[I: Id](*const *mut u64, usize) -> (); }

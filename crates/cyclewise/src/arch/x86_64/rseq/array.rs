@@ -5,8 +5,8 @@
 #![expect(unsafe_code, reason = "sequences that the kernel restarts")]
 
 use super::free_list::on_this_copy;
-use super::{Area, inject, section};
-#[cfg(feature = "percpu-histogram")]
+use super::injection::inject;
+use super::{Area, section};
 use super::{on_this_cpu, sequence};
 use crate::arch::{AWAY, EMPTY, Id, Outcome, SHIFT};
 use core::arch::asm;
@@ -228,7 +228,6 @@ pub(crate) unsafe fn ring_pop<I: Id, const N: usize>(area: Area, rings: *mut u64
 ///
 /// # Safety
 /// The contract of `rseq` for that word; `array` is valid meanwhile.
-#[cfg(feature = "percpu-histogram")]
 #[inline(always)]
 pub(crate) unsafe fn inc_at_index<I: Id>(area: Area, array: *const *mut u64, index: usize) {
     // SAFETY: the caller guarantees the area and the words; the last instruction is the commit.

@@ -11,7 +11,8 @@
 //! and `dst` are words or bytes of the named CPU, written only by such sequences while the guard is 0.
 #![expect(unsafe_code, reason = "sequences that the kernel restarts")]
 
-use super::{Area, inject, section, sequence};
+use super::injection::inject;
+use super::{Area, section, sequence};
 use crate::arch::{Id, Outcome};
 use core::arch::asm;
 

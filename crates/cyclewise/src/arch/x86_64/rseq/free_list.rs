@@ -10,7 +10,8 @@
 //! addresses belong to the caller, are valid until the sequence ends, and may be written whatever the outcome.
 #![expect(unsafe_code, reason = "sequences that the kernel restarts")]
 
-use super::{Area, inject, on_this_cpu, section, sequence};
+use super::injection::inject;
+use super::{Area, on_this_cpu, section, sequence};
 use crate::arch::{Id, Outcome, SHIFT, STOPPED};
 use core::arch::asm;
 

@@ -42,14 +42,15 @@
 pub(crate) mod array;
 pub(crate) mod by_cpu;
 pub(crate) mod free_list;
+#[cfg_attr(not(all(test, feature = "std", not(loom))), path = "no_injection.rs")]
+pub(crate) mod injection;
 pub(crate) mod placement;
 pub(crate) mod trial;
-#[cfg(all(test, feature = "std", not(loom)))]
-pub(crate) mod unprotected;
 
 use crate::arch::{Id, SHIFT};
 use core::arch::asm;
 use core::ptr::NonNull;
+use injection::inject;
 
 /// The four bytes that the kernel expects before an abort handler: glibc's registration value.
 pub(crate) const SIGNATURE: u32 = 0x5305_3053; // include/uapi/linux/rseq.h by way of glibc's <sys/rseq.h>
@@ -87,25 +88,6 @@ fn thread_pointer() -> usize {
     unsafe { asm!("mov {}, qword ptr fs:[0]", out(reg) at, options(nostack, pure, readonly, preserves_flags)) };
     at
 }
-
-/// A point in a sequence where a test can interrupt it: `cyclewise_point` holds the number of the active point.
-#[cfg(all(test, feature = "std", not(loom)))]
-macro_rules! inject {
-    ($point:literal) => {
-        concat!(
-            "cmp dword ptr [rip + cyclewise_point], ",
-            $point,
-            "\njne 779f\nint3\n779:"
-        )
-    };
-}
-#[cfg(not(all(test, feature = "std", not(loom))))]
-macro_rules! inject {
-    ($point:literal) => {
-        ""
-    };
-}
-pub(super) use inject;
 
 /// A sequence: the steps up to and including the commit, the instructions after it, then the operands. The sequence
 /// overwrites the register `{t}`; `{area}` is the area.

@@ -4,7 +4,8 @@
 //! The contract of `rseq`, of which the sequence here needs the area only.
 #![expect(unsafe_code, reason = "a sequence that waits inside")]
 
-use super::{Area, inject, section};
+use super::injection::inject;
+use super::{Area, section};
 use core::arch::asm;
 use core::sync::atomic::AtomicU32;
 

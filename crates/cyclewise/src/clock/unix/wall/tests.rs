@@ -1,7 +1,7 @@
 //! Who looks, what is kept of a look, and what a reading uses meanwhile. Under loom the first readings are a model.
 
 use super::*;
-use crate::primitive::threads::{Arc, model, thread};
+use crate::primitive::threads::{Arc, caught, model, thread};
 
 const AHEAD_NS: u64 = 1_000_000;
 
@@ -23,12 +23,9 @@ fn nobody_reads_a_distance_that_was_not_measured() {
     model(|| assert_eq!(first_readings(WallClock::new()), [AHEAD_NS; 2]));
 }
 
-/// The twin: a clock whose empty word is 0, a time in 1970.
-#[cfg(loom)]
-#[test]
-#[should_panic(expected = "not measured")]
-fn a_word_that_does_not_say_that_it_is_empty_is_caught() {
-    model(|| {
+caught! {
+    /// A clock whose empty word is 0, a time in 1970.
+    a_word_that_does_not_say_that_it_is_empty_is_caught: "not measured" by model(|| {
         let wall = WallClock::new();
         wall.ahead_ns.store(0, Relaxed);
         assert_eq!(first_readings(wall), [AHEAD_NS; 2], "not measured");

@@ -2,6 +2,7 @@
 
 mod models;
 #[cfg(not(loom))]
-mod pointers;
-#[cfg(not(loom))]
-mod storm;
+mod real {
+    mod pointers;
+    mod storm;
+}

@@ -5,7 +5,7 @@
 use crate::error::Refusal;
 use crate::percpu::reference::protocol::{self, Parts};
 use crate::percpu::reference::tests::Model;
-use crate::primitive::threads::{Arc, AtomicU64, model, thread};
+use crate::primitive::threads::{Arc, AtomicU64, caught, model, thread};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
 /// A value and its words. Without `LOCKED`, letting go does not wait for threads that count in their slots; without
@@ -128,20 +128,7 @@ fn one_of_two_last_clones_destroys_it() {
     });
 }
 
-/// Twins. With real threads their failure would depend on chance, so only loom runs them.
-#[cfg(loom)]
-mod twins {
-    use super::a_clone_and_its_owner;
-
-    #[test]
-    #[should_panic]
-    fn an_owner_that_does_not_wait_is_caught() {
-        a_clone_and_its_owner::<false, true>();
-    }
-
-    #[test]
-    #[should_panic(expected = "does not happen before")]
-    fn puts_that_order_nothing_are_caught() {
-        a_clone_and_its_owner::<true, false>();
-    }
+caught! {
+    an_owner_that_does_not_wait_is_caught: "destroyed once" by a_clone_and_its_owner::<false, true>();
+    puts_that_order_nothing_are_caught: "does not happen before" by a_clone_and_its_owner::<true, false>();
 }

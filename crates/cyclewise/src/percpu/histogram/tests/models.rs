@@ -1,7 +1,7 @@
 //! The protocol as models, with twins: words that are published beside records, and records beside migrations and a reader.
 
 use crate::percpu::histogram::{Parts, record_slow};
-use crate::primitive::threads::{Arc, AtomicUsize, Mutex, model, thread};
+use crate::primitive::threads::{Arc, AtomicUsize, Mutex, caught, model, thread};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// What is broken on purpose.
@@ -218,16 +218,9 @@ fn records_are_counted_once_beside_migrations() {
     migrated_records(Twin::None);
 }
 
-/// Twins. With real threads their failure would depend on chance, so only loom runs them.
-#[cfg(loom)]
-mod twins {
-    use super::{Twin, first_records, migrated_records};
-    use crate::primitive::threads::caught;
-
-    caught! {
-        a_limit_that_orders_nothing_is_caught: "not allocated" by first_records(Twin::LimitRelaxed);
-        words_that_are_published_before_their_zeroes_are_caught: "every record once" by first_records(Twin::WordsRelaxed);
-        a_sequence_that_goes_on_loses_a_record: "every record once" by migrated_records(Twin::GoesOn);
-        a_sequence_that_ends_late_counts_a_record_twice: "every record once" by migrated_records(Twin::EndsLate);
-    }
+caught! {
+    a_limit_that_orders_nothing_is_caught: "not allocated" by first_records(Twin::LimitRelaxed);
+    words_that_are_published_before_their_zeroes_are_caught: "every record once" by first_records(Twin::WordsRelaxed);
+    a_sequence_that_goes_on_loses_a_record: "every record once" by migrated_records(Twin::GoesOn);
+    a_sequence_that_ends_late_counts_a_record_twice: "every record once" by migrated_records(Twin::EndsLate);
 }

@@ -6,7 +6,7 @@
 #![expect(unsafe_code, reason = "the steps of a sequence without its descriptor")]
 
 use super::{HITS, THEIRS, at_every_point, injecting};
-use crate::arch::rseq::unprotected;
+use crate::arch::rseq::injection::unprotected;
 use crate::percpu::{Counter, FreeList, Reason, Ref, Ring, Slot, Stack, backend};
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::LazyLock;

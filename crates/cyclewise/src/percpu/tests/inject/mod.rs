@@ -151,7 +151,7 @@ fn the_twin_without_a_descriptor_loses_the_handlers_work() {
     };
     let hit = at_every_point(|| {
         // SAFETY: a word of this test's, and a trap that is handled.
-        unsafe { rseq::unprotected::add(TWIN.as_ptr()) }
+        unsafe { rseq::injection::unprotected::add(TWIN.as_ptr()) }
     });
     assert_eq!(hit, [4]);
     let lost = 72 + HITS.load(Relaxed) * THEIRS - TWIN.load(Relaxed);

@@ -14,6 +14,9 @@
 //! Waiters sleep for 50 µs at a time, whatever their priority. It is not a futex: it is held rarely and for tens of
 //! microseconds, and versions of this crate share its words, so the protocol stays minimal.
 
+#[cfg_attr(not(target_arch = "x86_64"), path = "no_fork.rs")]
+mod fork;
+
 use super::owner_word::{self, PreviousOwner};
 use super::text;
 use crate::arch::text_lock::{Words, words};
@@ -131,63 +134,5 @@ impl Drop for TextGuard {
     fn drop(&mut self) {
         text::forget(self);
         owner_word::release(&words().owner);
-    }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-mod fork {
-    use crate::error::Refusal;
-
-    /// Nothing to do: no text is written, and one store changes a flag.
-    pub(super) fn register() -> Result<(), Refusal> {
-        Ok(())
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod fork {
-    use super::{lock, owner_word, text, words};
-    use crate::error::Refusal;
-    use crate::sys::atfork::register_atfork;
-    use crate::sys::fork_generation;
-    use core::sync::atomic::AtomicBool;
-    use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-
-    static REGISTERED: AtomicBool = AtomicBool::new(false);
-
-    /// Registers the child's atfork handler. Two threads may both do so, which is harmless.
-    pub(super) fn register() -> Result<(), Refusal> {
-        // Acquire: pairs with the Release below.
-        if !REGISTERED.load(Acquire) {
-            register_atfork(None, None, Some(in_child))?;
-            // Release: pairs with the Acquire above.
-            REGISTERED.store(true, Release);
-        }
-        Ok(())
-    }
-
-    extern "C" fn in_child() {
-        let words = words();
-        owner_word::adopt(&words.owner, fork_generation::current_in(&words.generation));
-        // Relaxed: the child reads what fork copied. If this thread is inside its own change, `lock` refuses and the
-        // change continues.
-        if words.owner.load(Relaxed) != 0 || text::is_recorded() {
-            drop(lock());
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_thread_at_a_time_and_the_owner_is_told() {
-        let held = lock().unwrap();
-        assert_eq!(lock().err(), Some(Refusal::Busy));
-        let other = std::thread::spawn(|| drop(lock().unwrap()));
-        drop(held);
-        other.join().unwrap();
-        drop(lock().unwrap());
     }
 }

@@ -1,8 +1,8 @@
 //! A thread that updates a clock, for programs whose readers should not.
 
-use super::now::Clock;
-use super::recent::{OF_PROCESS, Recent};
-use super::source::Source;
+use crate::clock::now::Clock;
+use crate::clock::recent::{OF_PROCESS, Recent};
+use crate::clock::source::Source;
 use crate::sys::cancellation::held_off;
 use crate::sys::fork_generation;
 use alloc::vec::Vec;

@@ -25,7 +25,7 @@ pub(crate) unsafe fn add(at: *mut u64) {
     }
 }
 
-/// A twin broken on purpose: the steps of [`add_below`](super::free_list::add_below), without a descriptor.
+/// A twin broken on purpose: the steps of [`add_below`](crate::arch::rseq::free_list::add_below), without a descriptor.
 ///
 /// # Safety
 /// The two words are the caller's, and the trap is handled.

@@ -1,8 +1,8 @@
 //! A source that a test drives by hand: a counter with a rate, the kernel's clocks, and their faults.
 
-use super::reason::Reason;
-use super::segment::floor;
-use super::source::Source;
+use crate::clock::reason::Reason;
+use crate::clock::segment::floor;
+use crate::clock::source::Source;
 use core::time::Duration;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

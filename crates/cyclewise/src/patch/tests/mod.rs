@@ -1,0 +1,4 @@
+//! Tests of the locks.
+
+mod owner_word;
+mod text_lock;
