@@ -39,7 +39,7 @@ fn matrices_of_cores() {
         };
         hold(&[matrix().as_bytes()], owes, |bytes| {
             let e = experiment(bytes)?;
-            if let Some(matrix) = Matrix::of(&e) {
+            if let Some(matrix) = Matrix::of_experiment(&e) {
                 let count = matrix.cpus.len();
                 for (a, b) in (0..count).flat_map(|a| (0..count).map(move |b| (a, b))) {
                     assert_eq!(matrix.ns(a, b).map(f64::to_bits), matrix.ns(b, a).map(f64::to_bits));
@@ -60,7 +60,7 @@ fn matrices_of_cores() {
 fn twin_a_matrix_that_lacks_pairs_is_found() {
     let fault = tried(&[matrix().as_bytes()], Owes::default(), |bytes| {
         let e = experiment(bytes)?;
-        let matrix = Matrix::of(&e);
+        let matrix = Matrix::of_experiment(&e);
         Ok(matrix.map(|matrix| matrix.ns(0, matrix.cpus.len() - 1).unwrap()))
     });
     assert_says!(fault.unwrap_err(), "panics");

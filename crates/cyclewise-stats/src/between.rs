@@ -46,7 +46,7 @@ pub const BLOCKED: usize = BLOCKS * FEWEST_IN_BLOCK;
 
 /// A positive figure over several runs; no interval for one run. `None` for none, or for a figure that is not positive.
 pub fn between_runs(figures: &[f64]) -> Option<BetweenRuns> {
-    let moments = Moments::of(&logarithms(figures)?)?;
+    let moments = Moments::of_samples(&logarithms(figures)?)?;
     let reach = student::quantile(0.95, moments.n as f64 - 1.0) * moments.variance_of_mean().sqrt();
     Some(BetweenRuns {
         runs: moments.n,
@@ -82,7 +82,7 @@ pub fn ratio_between_runs(other: &[f64], base: &[f64]) -> Option<RunRatio> {
             p: t.p,
         });
     }
-    let (one, several) = (Moments::of(&other)?, Moments::of(&base)?);
+    let (one, several) = (Moments::of_samples(&other)?, Moments::of_samples(&base)?);
     let difference = one.mean - several.mean;
     let known = if one.n > 1 { one } else { several };
     if one.n.min(several.n) != 1 || known.n < 2 {

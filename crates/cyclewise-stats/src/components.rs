@@ -72,12 +72,12 @@ pub type Machines = Vec<Vec<f64>>;
 /// is no replication is `None`, and that between groups if no group has two machines: it cannot be told from that between machines
 /// then. Where few machines have two runs, that between machines contains what is between runs (fewer than five degrees of freedom between runs).
 pub fn components(groups: &[Machines]) -> Option<Components> {
-    let data = Data::of(groups)?;
+    let data = Data::of_groups(groups)?;
     if data.df[2] < FEWEST_RUNS.min(data.df[1]) {
         let mean = |runs: &Vec<f64>| vec![runs.iter().sum::<f64>() / runs.len() as f64];
         let has_runs = |runs: &&Vec<f64>| !runs.is_empty();
         let single = |group: &Machines| group.iter().filter(has_runs).map(mean).collect();
-        return split(&Data::of(&groups.iter().map(single).collect::<Vec<Machines>>())?);
+        return split(&Data::of_groups(&groups.iter().map(single).collect::<Vec<Machines>>())?);
     }
     split(&data)
 }
@@ -133,7 +133,7 @@ struct Fitted {
 }
 
 impl Data {
-    fn of(groups: &[Machines]) -> Option<Self> {
+    fn of_groups(groups: &[Machines]) -> Option<Self> {
         let machines: Vec<&Vec<f64>> = groups.iter().flatten().filter(|runs| !runs.is_empty()).collect();
         if machines.len() < 2 {
             return None;

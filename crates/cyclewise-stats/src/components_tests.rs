@@ -109,7 +109,7 @@ fn the_likelihood_is_that_of_the_whole_covariance_however_unbalanced() {
         .iter()
         .map(|machines| (0..*machines).map(|m| column(1 + (m * 3) % 4, || s.normal())).collect())
         .collect();
-    let data = Data::of(&groups).unwrap();
+    let data = Data::of_groups(&groups).unwrap();
     let unit = data.scale;
     // The two differ by what does not depend on the components.
     let apart = |sd: [f64; 3]| data.deviance(&sd) - by_matrices(&groups, sd.map(|sd| sd * unit));
@@ -211,7 +211,7 @@ fn two_runs_of_one_of_sixty_machines_do_not_take_the_spread_from_the_machines() 
         "{found:?}"
     );
     // The twin: one degree of freedom decides of everything.
-    let split = split(&Data::of(&[machines]).unwrap()).unwrap();
+    let split = split(&Data::of_groups(&[machines]).unwrap()).unwrap();
     assert!(
         split.between_machines.unwrap().sd < 0.01 && split.between_runs.unwrap().sd > 0.015,
         "{split:?}"

@@ -46,7 +46,7 @@ pub struct Floor {
 /// `None` for fewer than two samples on a side, a sample that is not finite, or a mean of 0.
 pub fn noise_floor(a: &[f64], again: &[f64]) -> Option<Floor> {
     let test = welch(a, again)?;
-    Floor::new(test.difference, test.ci(LEVEL), Moments::of(a)?.mean)
+    Floor::new(test.difference, test.ci(LEVEL), Moments::of_samples(a)?.mean)
 }
 
 /// The noise floor of one variant measured once: its odd samples against its even ones, scaled to the whole column.
@@ -60,7 +60,7 @@ pub fn split_floor(samples: &[f64]) -> Option<Floor> {
     Floor::new(
         difference,
         student::around(difference, reach),
-        Moments::of(samples)?.mean,
+        Moments::of_samples(samples)?.mean,
     )
 }
 

@@ -50,7 +50,7 @@ pub fn linearity(copies: [f64; 3], iterations: u64, ticks: [&[f64]; 3]) -> Optio
     let n = ticks.iter().map(|t| t.len()).min()?;
     let per = |loops: usize, i: usize| ticks[loops][i] / iterations as f64;
     let slope = |from: usize, i: usize| (per(from + 1, i) - per(from, i)) / (copies[from + 1] - copies[from]);
-    let median = |of: &dyn Fn(usize) -> f64| Median::of(&(0..n).map(of).collect::<Vec<f64>>());
+    let median = |of: &dyn Fn(usize) -> f64| Median::of_series(&(0..n).map(of).collect::<Vec<f64>>());
     let mut per_copy = [0.0; 3];
     for (loops, figure) in per_copy.iter_mut().enumerate() {
         *figure = states::median((0..n).map(|i| per(loops, i) / copies[loops])).filter(|x| x.is_finite())?;

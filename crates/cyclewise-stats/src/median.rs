@@ -45,7 +45,7 @@ pub struct Median {
 
 impl Median {
     /// The median of `series`, in the order of its rounds. A value that is not finite does not exist; `None` if none does.
-    pub fn of(series: &[f64]) -> Option<Self> {
+    pub fn of_series(series: &[f64]) -> Option<Self> {
         let existing: Vec<f64> = series.iter().copied().filter(|x| x.is_finite()).collect();
         let mut sorted = existing.clone();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -165,7 +165,7 @@ mod tests {
     fn counted(n: usize) -> Median {
         // An order without correlation: a multiplier that is coprime to n.
         let series: Vec<f64> = (0..n).map(|i| (i * 7 % n) as f64).collect();
-        let mut median = Median::of(&series).unwrap();
+        let mut median = Median::of_series(&series).unwrap();
         median.dependence.effective_n = n as f64;
         median
     }
@@ -200,7 +200,7 @@ mod tests {
         // Conover 1999, section 3.4, example 1: 8 of 10 with one side preferred; P(X ≤ 2) = 0.0547 for n = 10.
         assert!((lower_tail(10, 2) - 0.0546875).abs() < 1e-15);
         let series = [1.0, 2.0, -1.0, 3.0, 4.0, -2.0, 5.0, 6.0, 7.0, 8.0];
-        let mut m = Median::of(&series).unwrap();
+        let mut m = Median::of_series(&series).unwrap();
         m.dependence.effective_n = 10.0;
         assert!((m.sign_p(0.0) - 2.0 * 0.0546875).abs() < 1e-15);
         assert_eq!(m.sign_p(m.median), 1.0);
@@ -232,19 +232,19 @@ mod tests {
     #[test]
     fn what_does_not_exist_widens_both_sides() {
         let mut series: Vec<f64> = (0..20).map(f64::from).collect();
-        assert_eq!(Median::of(&series).unwrap().n(), 20);
+        assert_eq!(Median::of_series(&series).unwrap().n(), 20);
         series.extend([f64::INFINITY; 3]);
-        let mut m = Median::of(&series).unwrap();
+        let mut m = Median::of_series(&series).unwrap();
         m.dependence.effective_n = 23.0;
         assert_eq!(m.median, 9.5);
         // r = 7 of 23: the lower bound is the seventh with three before the first.
         assert_eq!(m.interval(0.95), [Some(3.0), Some(16.0)]);
         series.extend([f64::NAN; 9]);
-        let mut m = Median::of(&series).unwrap();
+        let mut m = Median::of_series(&series).unwrap();
         m.dependence.effective_n = 32.0;
         assert_eq!(m.interval(0.95), [None; 2]);
-        assert_eq!(Median::of(&[f64::NAN]), None);
-        assert_eq!(Median::of(&[]), None);
+        assert_eq!(Median::of_series(&[f64::NAN]), None);
+        assert_eq!(Median::of_series(&[]), None);
     }
 
     /// Checks the share of 95 % intervals that miss. A `Result`, so that the twin can be shown to fail.
@@ -266,7 +266,7 @@ mod tests {
                     last = keep * last + (1.0 - keep * keep).sqrt() * s.normal();
                     last
                 });
-                let mut m = Median::of(&series).unwrap();
+                let mut m = Median::of_series(&series).unwrap();
                 if !know {
                     m.dependence.effective_n = 300.0;
                 }
@@ -285,7 +285,7 @@ mod tests {
         let mut source = Source::new(3);
         // Deviates of integers only: sums of uniform numbers, exact in binary.
         let series = column(200, || (0..4).map(|_| (source.even() * 1024.0).floor()).sum());
-        let m = Median::of(&series).unwrap();
+        let m = Median::of_series(&series).unwrap();
         assert_eq!(m.interval(0.95), PINNED);
     }
 
@@ -296,9 +296,9 @@ mod tests {
     fn a_few_outliers_move_nothing() {
         let mut s = Source::new(4);
         let mut series = column(100, || s.gaussian(SD));
-        let calm = Median::of(&series).unwrap().interval(0.95).map(Option::unwrap);
+        let calm = Median::of_series(&series).unwrap().interval(0.95).map(Option::unwrap);
         series[50] = 1e6 * MEAN;
-        let struck = Median::of(&series).unwrap().interval(0.95).map(Option::unwrap);
+        let struck = Median::of_series(&series).unwrap().interval(0.95).map(Option::unwrap);
         assert!((struck[0] - calm[0]).abs() < SD && (struck[1] - calm[1]).abs() < SD);
     }
 }

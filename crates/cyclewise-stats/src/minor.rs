@@ -58,7 +58,7 @@ fn above(sorted: &[f64], least: f64) -> Option<Range<usize>> {
     tried.sort_by(|a, b| gap(*b).total_cmp(&gap(*a)));
     tried.into_iter().take(TRIED).find_map(|first| {
         let (others, beyond) = sorted.split_at(first);
-        let sd = Robust::of(others, least)?.sd;
+        let sd = Robust::of_sorted(others, least)?.sd;
         let members = beyond.partition_point(|x| x - beyond[0] <= TOGETHER * sd);
         let is_apart = gap(first) >= GAP * sd * (1.0 + 4.0 / others.len() as f64);
         (is_apart && members >= FEWEST_OF_MODE && 3 * members >= 2 * beyond.len()).then_some(first..first + members)

@@ -36,7 +36,7 @@ pub struct Prior {
 
 impl Prior {
     /// From the variances of groups and their degrees of freedom. `None` for fewer than three groups.
-    pub fn of(groups: &[(f64, f64)]) -> Option<Self> {
+    pub fn of_groups(groups: &[(f64, f64)]) -> Option<Self> {
         let known = groups.iter().filter(|(variance, df)| *variance > 0.0 && *df >= 1.0);
         let logs: Vec<(f64, f64)> = known
             .map(|&(variance, df)| (variance.ln() - digamma(df / 2.0) + (df / 2.0).ln(), trigamma(df / 2.0)))
@@ -118,14 +118,14 @@ mod tests {
     #[test]
     fn the_prior_that_groups_were_drawn_from_is_found() {
         let mut s = Source::new(1);
-        let prior = Prior::of(&groups(3000, Some(8), &mut s)).unwrap();
+        let prior = Prior::of_groups(&groups(3000, Some(8), &mut s)).unwrap();
         assert!(
             (prior.df / 8.0 - 1.0).abs() < 0.2 && (prior.variance / 4.0 - 1.0).abs() < 0.05,
             "{prior:?}"
         );
-        let alike = Prior::of(&groups(300, None, &mut s)).unwrap();
+        let alike = Prior::of_groups(&groups(300, None, &mut s)).unwrap();
         assert!(alike.df > 60.0 && (alike.variance / 4.0 - 1.0).abs() < 0.1, "{alike:?}");
-        assert_eq!(Prior::of(&[(1.0, 5.0), (1.0, 5.0), (0.0, 5.0)]), None);
+        assert_eq!(Prior::of_groups(&[(1.0, 5.0), (1.0, 5.0), (0.0, 5.0)]), None);
     }
 
     #[test]
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn groups_of_different_spread_keep_their_own() {
-        let prior = Prior::of(&[(1e-4, 50.0), (1e-2, 50.0), (1.0, 50.0)]).unwrap();
+        let prior = Prior::of_groups(&[(1e-4, 50.0), (1e-2, 50.0), (1.0, 50.0)]).unwrap();
         let (variance, df) = prior.with(1e-2, 50.0);
         assert!(
             (variance / 1e-2 - 1.0).abs() < 0.2 && df < 53.0,

@@ -33,7 +33,7 @@ pub struct Summary {
 
 /// Describes `samples`; `None` if there are none, if one is not finite, or if their spread overflows.
 pub fn describe(samples: &[f64]) -> Option<Summary> {
-    let moments = Moments::of(samples)?;
+    let moments = Moments::of_samples(samples)?;
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);
     let half = sorted.len() / 2;
@@ -59,7 +59,7 @@ pub fn describe(samples: &[f64]) -> Option<Summary> {
 ///
 /// `None` for fewer than two samples, for a sample that is not finite, and for a level outside (0, 1).
 pub fn half_width(samples: &[f64], level: f64) -> Option<f64> {
-    let moments = Moments::of(samples)?;
+    let moments = Moments::of_samples(samples)?;
     if moments.n < 2 || !(level > 0.0 && level < 1.0) {
         return None;
     }
@@ -80,7 +80,7 @@ pub(super) struct Moments {
 
 impl Moments {
     /// The moments of `samples`, or `None` if there are none or they are not finite.
-    pub(super) fn of(samples: &[f64]) -> Option<Self> {
+    pub(super) fn of_samples(samples: &[f64]) -> Option<Self> {
         let (&first, n) = (samples.first()?, samples.len());
         let shift = samples.iter().map(|x| x - first).sum::<f64>() / n as f64;
         let rough = first + shift;

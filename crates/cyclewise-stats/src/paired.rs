@@ -60,8 +60,8 @@ const FEW: f64 = 20.0;
 ///
 /// `None` without pairs, or if the ratio does not exist: the reference costs nothing.
 pub fn paired(state: State, pairs: &[(f64, f64)]) -> Option<Paired> {
-    let difference = Median::of(&differences(pairs))?;
-    let ratio = Median::of(&ratios(pairs))?;
+    let difference = Median::of_series(&differences(pairs))?;
+    let ratio = Median::of_series(&ratios(pairs))?;
     let p = if difference.dependence.effective_n < FEW {
         let student = student_p(pairs, difference.dependence.effective_n);
         let signs = difference.sign_p(0.0);
@@ -104,7 +104,7 @@ pub struct PairedFloor {
 /// The noise floor from pairs of one variant's two measurements. `None` for fewer than two pairs, and where no ratio exists.
 pub fn paired_floor(pairs: &[(f64, f64)]) -> Option<PairedFloor> {
     let (differences, ratios) = (differences(pairs), ratios(pairs));
-    let ratio = Median::of(&ratios)?;
+    let ratio = Median::of_series(&ratios)?;
     let share = |ratio: f64| 1.0 - ratio.min(1.0 / ratio).max(0.0);
     let far = match ratio.interval(0.99) {
         [Some(low), Some(high)] => Some(share(low).max(share(high))),
@@ -112,7 +112,7 @@ pub fn paired_floor(pairs: &[(f64, f64)]) -> Option<PairedFloor> {
     };
     Some(PairedFloor {
         n: pairs.len(),
-        difference: Median::of(&differences)?.median,
+        difference: Median::of_series(&differences)?.median,
         ci99: interval99(&differences)?,
         share: far.unwrap_or(share(ratio.median)),
         bounded: far.is_some(),
@@ -148,11 +148,11 @@ fn ratios(pairs: &[(f64, f64)]) -> Vec<f64> {
 
 /// The 99 % interval of the median, or of the mean where there are too few values for that.
 fn interval99(series: &[f64]) -> Option<[f64; 2]> {
-    let median = Median::of(series)?;
+    let median = Median::of_series(series)?;
     if let [Some(low), Some(high)] = median.interval(0.99) {
         return Some([low, high]);
     }
-    let moments = Moments::of(series)?;
+    let moments = Moments::of_samples(series)?;
     let effective = median.dependence.effective_n;
     let reach = student::quantile(0.99, effective - 1.0) * (moments.variance / effective).sqrt();
     (effective >= 2.0 && reach.is_finite()).then(|| student::around(moments.mean, reach))
@@ -166,7 +166,7 @@ fn student_p(pairs: &[(f64, f64)], effective: f64) -> f64 {
     } else {
         differences(pairs)
     };
-    let Some(moments) = Moments::of(&series).filter(|_| effective >= 2.0) else {
+    let Some(moments) = Moments::of_samples(&series).filter(|_| effective >= 2.0) else {
         return 1.0;
     };
     if moments.mean == 0.0 {
@@ -234,7 +234,7 @@ mod tests {
         let p = paired(State::All, &pairs).unwrap();
         assert!(p.p < 1e-6, "{}", p.p);
         // The twin: signs alone cannot say more than 2⁻⁹.
-        let signs = Median::of(&differences(&pairs)).unwrap().sign_p(0.0);
+        let signs = Median::of_series(&differences(&pairs)).unwrap().sign_p(0.0);
         assert!((signs - 2.0_f64.powi(-9)).abs() < 1e-12, "{signs}");
     }
 

@@ -32,7 +32,7 @@ const EXACT_MAX: usize = 49;
 /// for ties and half a rank of continuity correction. All samples equal: 1. `None` for an empty side or a sample that
 /// is not finite.
 pub fn mann_whitney(a: &[f64], b: &[f64]) -> Option<f64> {
-    let ranked = Ranked::of(a, b)?;
+    let ranked = Ranked::two_samples(a, b)?;
     let (n, m) = (a.len(), b.len());
     if !ranked.tied && n <= EXACT_MAX && m <= EXACT_MAX {
         // Without ties U is a whole number between 0 and nm, symmetric about the middle.
@@ -61,7 +61,7 @@ struct Ranked {
 }
 
 impl Ranked {
-    fn of(a: &[f64], b: &[f64]) -> Option<Self> {
+    fn two_samples(a: &[f64], b: &[f64]) -> Option<Self> {
         if a.is_empty() || b.is_empty() {
             return None;
         }

@@ -80,7 +80,7 @@ const CUT_SMALL: f64 = 30.0;
 impl Robust {
     /// Of a sorted column. No spread is called less than `least`: values that are rounded may all be the same. `None` for fewer
     /// than `FEWEST` values.
-    pub fn of(sorted: &[f64], least: f64) -> Option<Self> {
+    pub fn of_sorted(sorted: &[f64], least: f64) -> Option<Self> {
         let n = sorted.len();
         if n < FEWEST {
             return None;
@@ -226,7 +226,7 @@ mod tests {
         let mut beyond = 0;
         for _ in 0..groups {
             let group = sorted(column(n, || s.normal()));
-            let fit = Robust::of(&group, 1e-9).unwrap();
+            let fit = Robust::of_sorted(&group, 1e-9).unwrap();
             beyond += group.iter().filter(|x| p_of(&fit, **x) < p).count();
         }
         beyond as f64 / (groups * n) as f64 / p
@@ -280,7 +280,7 @@ mod tests {
                     .map(|i| s.normal() + if i < ill { 20.0 } else { 0.0 })
                     .collect(),
             );
-            let fit = Robust::of(&group, 0.0).unwrap();
+            let fit = Robust::of_sorted(&group, 0.0).unwrap();
             assert_eq!(fit.kept, 100 - ill);
             assert!((fit.sd - 1.0).abs() < 0.25 && fit.centre.abs() < 0.4, "{fit:?}");
         }
@@ -291,7 +291,7 @@ mod tests {
         for n in [5, 20, 100, 101, 1000] {
             let mut s = Source::new(3);
             let mean = (0..400)
-                .map(|_| Robust::of(&sorted(column(n, || s.normal())), 0.0).unwrap().sd)
+                .map(|_| Robust::of_sorted(&sorted(column(n, || s.normal())), 0.0).unwrap().sd)
                 .sum::<f64>()
                 / 400.0;
             assert!((mean - 1.0).abs() < if n < 20 { 0.1 } else { 0.03 }, "{n}: {mean}");
@@ -302,10 +302,10 @@ mod tests {
 
     #[test]
     fn equal_values_and_too_few_are_no_trouble() {
-        assert_eq!(Robust::of(&[1.0, 2.0], 0.0), None);
-        let fit = Robust::of(&[2.0; 9], 0.001).unwrap();
+        assert_eq!(Robust::of_sorted(&[1.0, 2.0], 0.0), None);
+        let fit = Robust::of_sorted(&[2.0; 9], 0.001).unwrap();
         assert_eq!((fit.centre, fit.sd, fit.kept), (2.0, 0.001, 9));
-        let mostly = Robust::of(&[2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.5], 0.001).unwrap();
+        let mostly = Robust::of_sorted(&[2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.5], 0.001).unwrap();
         assert!(mostly.distance(2.5, 2.5, 0.0, None).0 > 400.0 && !mostly.keeps(2.5));
     }
 }

@@ -34,7 +34,7 @@ pub struct RunSpread {
 
 impl RunSpread {
     /// Of the runs of each machine. No spread is called less than `least`. `None` if fewer than five machines have two runs.
-    pub fn of(machines: &[&[f64]], least: f64) -> Option<Self> {
+    pub fn between_machines(machines: &[&[f64]], least: f64) -> Option<Self> {
         let several = machines.iter().filter(|runs| runs.len() > 1);
         let mut variances: Vec<f64> = several
             .map(|runs| variance(runs) / chi2_median(runs.len() as f64 - 1.0))
@@ -127,7 +127,7 @@ mod tests {
 
     fn of(machines: &[Vec<f64>]) -> RunSpread {
         let runs: Vec<&[f64]> = machines.iter().map(Vec::as_slice).collect();
-        RunSpread::of(&runs, 0.0).unwrap()
+        RunSpread::between_machines(&runs, 0.0).unwrap()
     }
 
     #[test]
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(usual.extra(&[0.0, 0.01, -0.01]), 0.0);
         assert!((usual.extra(&[0.5]) / (usual.sd().powi(2) * 2.0 / 3.0) - 1.0).abs() < 1e-9);
         assert!(usual.extra(&[0.0, 0.0, 1.0]) > 0.1);
-        assert_eq!(RunSpread::of(&[[1.0, 2.0].as_slice(); 4], 0.0), None);
-        assert_eq!(RunSpread::of(&[[1.0].as_slice(); 40], 0.0), None);
+        assert_eq!(RunSpread::between_machines(&[[1.0, 2.0].as_slice(); 4], 0.0), None);
+        assert_eq!(RunSpread::between_machines(&[[1.0].as_slice(); 40], 0.0), None);
     }
 }

@@ -10,7 +10,7 @@
 //! groups of five, whose distances have heavy tails by their own few degrees of freedom, can be counted with large ones.
 //!
 //! What is counted together is a trade. One side of one row of a small fleet has two machines out there, which show nothing; all rows
-//! and both sides together do ([`Tail::of`]). Rows differ, and noise is skewed; so one side by itself counts where it is heavier beyond
+//! and both sides together do ([`Tail::holding`]). Rows differ, and noise is skewed; so one side by itself counts where it is heavier beyond
 //! two standard errors of its count ([`Tail::surely`]), less one of them.
 //!
 //! # References
@@ -72,7 +72,7 @@ impl Tail {
 
     /// Of both sides together: `between` near and far, of `all` that are not beyond far, and one standard error more: few do not
     /// show how heavy their tail is, and every machine that a tail too light names is an ordinary one.
-    pub fn of(between: usize, all: usize) -> Self {
+    pub fn holding(between: usize, all: usize) -> Self {
         if between < FEWEST {
             return Self::NORMAL;
         }
@@ -166,9 +166,9 @@ mod tests {
     #[test]
     fn a_normal_tail_and_few_machines_are_normal() {
         assert_eq!(Tail::surely(110, 10_000), Tail::NORMAL);
-        assert_eq!(Tail::of(180, 10_000), Tail::NORMAL);
-        assert_eq!(Tail::of(3, 20), Tail::NORMAL);
-        assert_eq!(Tail::of(0, 0), Tail::NORMAL);
+        assert_eq!(Tail::holding(180, 10_000), Tail::NORMAL);
+        assert_eq!(Tail::holding(3, 20), Tail::NORMAL);
+        assert_eq!(Tail::holding(0, 0), Tail::NORMAL);
         assert_eq!(Tail::surely(0, 0), Tail::NORMAL);
         let p = Tail::NORMAL.p(-5.0, 1e9);
         assert!((p / 5.733e-7 - 1.0).abs() < 1e-3, "{p}");
@@ -179,16 +179,16 @@ mod tests {
         let heavy = Tail::surely(180, 10_000);
         assert!((4.0..8.0).contains(&heavy.df), "{heavy:?}");
         assert!(heavy.p(5.0, 1e9) > 1e-3, "{}", heavy.p(5.0, 1e9));
-        assert!((Tail::of(9_000, 10_000).df - 2.0).abs() < 1e-9);
+        assert!((Tail::holding(9_000, 10_000).df - 2.0).abs() < 1e-9);
         assert_eq!(heavy.or_heavier(Tail::NORMAL), heavy);
         assert_eq!(Tail::NORMAL.or_heavier(heavy), heavy);
     }
 
     #[test]
     fn a_tail_is_as_heavy_as_its_share_says_and_not_a_step_heavier() {
-        let slightly = Tail::of(20_000, 1_000_000);
+        let slightly = Tail::holding(20_000, 1_000_000);
         assert!(slightly.df > 200.0 && slightly.df.is_finite(), "{slightly:?}");
-        let dfs = [205, 220, 260, 340].map(|between| Tail::of(between, 10_000).df);
+        let dfs = [205, 220, 260, 340].map(|between| Tail::holding(between, 10_000).df);
         assert!(dfs.is_sorted_by(|a, b| a > b), "{dfs:?}");
     }
 

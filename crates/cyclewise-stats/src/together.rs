@@ -39,7 +39,7 @@ pub fn beyond_usual(scores: &[f64]) -> Vec<(f64, f64)> {
     let [centre, sd] = USUAL;
     let mut sorted = scores.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
-    let Some(fit) = Robust::of(&sorted, sd) else {
+    let Some(fit) = Robust::of_sorted(&sorted, sd) else {
         return Vec::new();
     };
     let theory = Prior {
@@ -64,7 +64,9 @@ pub fn correlation(machines: &[Vec<f64>]) -> f64 {
     means.sort_unstable_by(f64::total_cmp);
     let rows = rows as f64;
     let of_spread = |fit: Robust| (rows * fit.sd * fit.sd - 1.0) / (rows - 1.0);
-    Robust::of(&means, 0.0).map_or(0.0, of_spread).clamp(0.0, MOST_ALIKE)
+    Robust::of_sorted(&means, 0.0)
+        .map_or(0.0, of_spread)
+        .clamp(0.0, MOST_ALIKE)
 }
 
 /// What the scores of a machine, each standard normal, say together: the normal score of it, and whether they are above 0. `None` for

@@ -99,7 +99,7 @@ pub(super) fn pooled(a: &[f64], b: &[f64]) -> Option<TTest> {
 }
 
 fn two_or_more(a: &[f64], b: &[f64]) -> Option<(Moments, Moments)> {
-    let (a, b) = (Moments::of(a)?, Moments::of(b)?);
+    let (a, b) = (Moments::of_samples(a)?, Moments::of_samples(b)?);
     (a.n >= 2 && b.n >= 2).then_some((a, b))
 }
 

@@ -54,7 +54,7 @@ pub struct Apart {
 
 impl Trimmed {
     /// Of a sorted column whose values are known to ± `resolution`. `None` for fewer than [`FEWEST`] values.
-    pub fn of(sorted: &[f64], resolution: f64) -> Option<Self> {
+    pub fn of_sorted(sorted: &[f64], resolution: f64) -> Option<Self> {
         let n = sorted.len();
         if n < FEWEST {
             return None;
@@ -116,7 +116,7 @@ mod tests {
         // Mair and Wilcox, 2020, section "Two-sample": anxiety at a picture of a spider and at a real one.
         let picture = sorted([30, 35, 45, 40, 50, 35, 55, 25, 30, 45, 40, 50].map(f64::from).to_vec());
         let real = sorted([40, 35, 50, 55, 65, 55, 50, 35, 30, 50, 60, 39].map(f64::from).to_vec());
-        let [a, b] = [&picture, &real].map(|g| Trimmed::of(g, 0.0).unwrap());
+        let [a, b] = [&picture, &real].map(|g| Trimmed::of_sorted(g, 0.0).unwrap());
         // Its degrees of freedom are not held to the smaller group's.
         let apart = a.with_df(&b, a.welch_df(&b));
         let shown = format!(
@@ -135,7 +135,7 @@ mod tests {
                 .map(|(i, x)| x + f64::from(u8::from(i % 6 == 0)))
                 .collect(),
         );
-        let [a, b] = [&sorted(well), &ill].map(|g| Trimmed::of(g, 0.0).unwrap());
+        let [a, b] = [&sorted(well), &ill].map(|g| Trimmed::of_sorted(g, 0.0).unwrap());
         assert!(a.against(&b).difference < 0.002, "{:?}", a.against(&b));
         assert!(ill.iter().sum::<f64>() / 60.0 > 0.15);
     }
@@ -145,7 +145,7 @@ mod tests {
         let missed = rate(4000, 51, |s| {
             let a = sorted(column(8, || 4.0 * s.normal()));
             let b = sorted(column(40, || s.normal()));
-            let [a, b] = [a, b].map(|g| Trimmed::of(&g, 0.0).unwrap());
+            let [a, b] = [a, b].map(|g| Trimmed::of_sorted(&g, 0.0).unwrap());
             let [low, high] = a.against(&b).ci95;
             low > 0.0 || high < 0.0
         });
@@ -154,16 +154,16 @@ mod tests {
 
     #[test]
     fn equal_values_have_the_resolution_for_a_spread() {
-        let [a, b] = [[1.0; 6], [1.001; 6]].map(|g| Trimmed::of(&g, 0.001).unwrap());
+        let [a, b] = [[1.0; 6], [1.001; 6]].map(|g| Trimmed::of_sorted(&g, 0.001).unwrap());
         let apart = a.against(&b);
         assert!(apart.p > 0.05 && apart.ci95[0] < 0.0, "{apart:?}");
-        assert_eq!(Trimmed::of(&[1.0, 2.0], 0.0), None);
+        assert_eq!(Trimmed::of_sorted(&[1.0, 2.0], 0.0), None);
     }
 
     /// The share of pairs of groups of these sizes, of one distribution, of which `p` is below 0.001.
     fn false_claims(sizes: [usize; 2], p: impl Fn(&Trimmed, &Trimmed) -> f64) -> f64 {
         rate(6000, 52, |s| {
-            let [a, b] = sizes.map(|n| Trimmed::of(&sorted(column(n, || s.normal())), 0.0).unwrap());
+            let [a, b] = sizes.map(|n| Trimmed::of_sorted(&sorted(column(n, || s.normal())), 0.0).unwrap());
             p(&a, &b) < 1e-3
         })
     }

@@ -39,7 +39,7 @@ pub struct Finding<'a> {
 
 impl<'a> Finding<'a> {
     /// The finding of a record's comparison.
-    pub fn of(c: &'a Comparison, unit: Unit) -> Self {
+    pub fn of_comparison(c: &'a Comparison, unit: Unit) -> Self {
         let at = of_lengths(&c.ratios_at_lengths());
         let (ratio, ci95) = match at {
             Some((nearest, _)) => nearest,
@@ -329,14 +329,17 @@ mod tests {
         };
         c.tests = vec![floor];
         let words = "not met: noise floor: 8.00 % against a floor of 9.20 %";
-        let said = Finding::of(&c, Unit::Seconds);
+        let said = Finding::of_comparison(&c, Unit::Seconds);
         assert_eq!(said.verdict(), format!("undecided (0.867–0.937; {words})"));
         assert_eq!(said.verdict_alone(), format!("undecided ({words})"));
         assert!(said.sentence().ends_with(&format!("; {words}.")), "{}", said.sentence());
         // The twin: an interval with 1 in it says it alone.
         let mut twin = comparison(Verdict::Undecided, 0.98, [0.93, 1.02]);
         twin.tests = c.tests;
-        assert_eq!(Finding::of(&twin, Unit::Seconds).verdict(), "undecided (0.930–1.020)");
+        assert_eq!(
+            Finding::of_comparison(&twin, Unit::Seconds).verdict(),
+            "undecided (0.930–1.020)"
+        );
     }
 
     #[test]
@@ -376,7 +379,7 @@ mod tests {
             ..none.clone()
         };
         assert_eq!(
-            Finding::of(&long, Unit::TicksPerOp).verdict_in_short(),
+            Finding::of_comparison(&long, Unit::TicksPerOp).verdict_in_short(),
             "no verdict: not linear"
         );
         assert_eq!(
@@ -438,7 +441,7 @@ mod tests {
         let said_of = said(&same);
         assert_eq!(said_of[2], "nothing (within 17 %; busy: 1.30×, slower)");
         assert!(said_of[1].ends_with("; busy: 1.30×, slower."), "{said_of:?}");
-        let takes = |c: &Comparison| Finding::of(c, Unit::TicksPerOp).takes("a", "b");
+        let takes = |c: &Comparison| Finding::of_comparison(c, Unit::TicksPerOp).takes("a", "b");
         assert_eq!(takes(&same), "a takes as long as b (within 17 %; busy: 1.30×, slower)");
         let mut undecided = comparison(Verdict::Undecided, 1.1, [0.9, 1.3]);
         undecided.reason = Some(Reason::Other("none is shown".to_owned()));
@@ -463,7 +466,7 @@ mod tests {
 
     #[test]
     fn a_ratio_says_of_what_and_a_small_one_is_turned_round() {
-        let relation = |c: &Comparison, unit| Finding::of(c, unit).relation();
+        let relation = |c: &Comparison, unit| Finding::of_comparison(c, unit).relation();
         let slower = comparison(Verdict::Slower, 18.0, [17.9, 18.1]);
         assert_eq!(relation(&slower, Unit::TicksPerOp), "lock takes 18.0× the time of ds");
         let faster = comparison(Verdict::Faster, 0.00125, [0.00124, 0.00126]);

@@ -73,7 +73,7 @@ mod tests {
                 "less than nothing (0.250–0.800×)"
             ]
         );
-        let finding = Finding::of(&faster, Unit::TicksPerOp);
+        let finding = Finding::of_comparison(&faster, Unit::TicksPerOp);
         assert_eq!(finding.ratio, 0.8, "the one nearest to 1");
         assert_eq!(finding.relation(), "lock takes 0.250–0.800× the time of ds");
         assert_eq!(
@@ -101,14 +101,14 @@ mod tests {
             value: 1.9,
             ci95: [Some(1.7), Some(2.1)],
         });
-        let finding = Finding::of(&c, Unit::TicksPerOp);
+        let finding = Finding::of_comparison(&c, Unit::TicksPerOp);
         assert!(
             finding.times().ends_with("–1.90×") && finding.ci95[1] == 2.1,
             "{:?}",
             finding.ci95
         );
         c.lengths[2].figures[0].ratio_ci95 = [None, Some(1.3)];
-        let finding = Finding::of(&c, Unit::TicksPerOp);
+        let finding = Finding::of_comparison(&c, Unit::TicksPerOp);
         assert!(finding.ci95[0].is_nan() && finding.ci95[1] == 2.1, "{:?}", finding.ci95);
     }
 }

@@ -25,7 +25,7 @@ pub fn comparison(verdict: Verdict, ratio: f64, ci: [f64; 2]) -> Comparison {
 /// What is said of a comparison of times: a cell of a table, a sentence, and what it costs.
 #[cfg(test)]
 pub(super) fn said(c: &Comparison) -> [String; 3] {
-    let finding = Finding::of(c, Unit::TicksPerOp);
+    let finding = Finding::of_comparison(c, Unit::TicksPerOp);
     [
         format!("{} {}: {}", finding.times(), finding.b, finding.verdict()),
         finding.sentence(),

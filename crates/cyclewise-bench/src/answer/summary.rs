@@ -57,7 +57,10 @@ mod tests {
             // Larger than any claim, and none.
             comparison(Verdict::Undecided, 90.0, [0.1, 900.0]),
         ];
-        let findings: Vec<Finding> = all.iter().map(|c| Finding::of(c, Unit::TicksPerOp)).collect();
+        let findings: Vec<Finding> = all
+            .iter()
+            .map(|c| Finding::of_comparison(c, Unit::TicksPerOp))
+            .collect();
         assert_eq!(
             summary(&findings).unwrap(),
             "4 comparisons: 1 faster, 1 slower, 1 same, 1 undecided; lock takes 0.200× the time of ds"
@@ -68,7 +71,10 @@ mod tests {
     #[test]
     fn without_a_claim_nothing_is_the_largest() {
         let all = [comparison(Verdict::Undecided, 2.0, [0.5, 4.0])];
-        let findings: Vec<Finding> = all.iter().map(|c| Finding::of(c, Unit::TicksPerOp)).collect();
+        let findings: Vec<Finding> = all
+            .iter()
+            .map(|c| Finding::of_comparison(c, Unit::TicksPerOp))
+            .collect();
         assert_eq!(summary(&findings).unwrap(), "1 comparison: 1 undecided");
     }
 }

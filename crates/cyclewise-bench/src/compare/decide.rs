@@ -214,7 +214,7 @@ fn samples(v: &Variant, state: State) -> Vec<f64> {
 
 /// The least and the largest figure of parts of a run.
 fn range(samples: &[f64]) -> Option<[f64; 2]> {
-    stats::block_range(samples).or_else(|| match stats::Median::of(samples)?.interval(0.95) {
+    stats::block_range(samples).or_else(|| match stats::Median::of_series(samples)?.interval(0.95) {
         [Some(low), Some(high)] => Some([low, high]),
         _ => stats::describe(samples).map(|s| [s.min, s.max]),
     })

@@ -6,7 +6,7 @@
 //! range have the time of a copy by the loop around it, at least and at most.
 
 use crate::error::{Error, Result};
-use crate::record::{Interval, Kind, Matrix, Record};
+use crate::record::{FigureKind, Interval, Matrix, Record};
 
 /// The names of the columns of variants.
 pub const HEADER: &str = "experiment,variant,unit,n,rejected,mean,sd,median,min,ci95_low,ci95_high,code_bytes,core_cycles,\
@@ -53,8 +53,8 @@ pub fn record(record: &Record) -> Result<String> {
                 figure.n.to_string(),
                 figure.state.as_str().to_owned(),
                 match v.kind {
-                    Some(Kind::Latency) => "latency".to_owned(),
-                    Some(Kind::Throughput) => "throughput".to_owned(),
+                    Some(FigureKind::Latency) => "latency".to_owned(),
+                    Some(FigureKind::Throughput) => "throughput".to_owned(),
                     None => String::new(),
                 },
                 v.linearity

@@ -146,8 +146,8 @@ fn compared(e: &Experiment, x: &Cell, y: &Cell) -> Option<Sign> {
         let rounds = rounds.clone().filter(|(i, _)| of_state(*i));
         rounds.filter_map(|(_, (x, y))| Some((*x)? - (*y)?)).collect()
     };
-    let quiet = Median::of(&differences(State::Quiet)).filter(|m| m.dependence.effective_n >= stats::ENOUGH);
-    let median = quiet.or_else(|| Median::of(&differences(State::All)))?;
+    let quiet = Median::of_series(&differences(State::Quiet)).filter(|m| m.dependence.effective_n >= stats::ENOUGH);
+    let median = quiet.or_else(|| Median::of_series(&differences(State::All)))?;
     let floor = x.floor.max(y.floor);
     match median.interval(0.95) {
         [Some(low), Some(high)] if low >= -floor && high <= floor => Some(Sign::Same),

@@ -32,7 +32,7 @@ pub struct Run {
 
 impl Run {
     /// The figures of a record of one run.
-    pub fn of(record: &Record) -> Self {
+    pub fn of_record(record: &Record) -> Self {
         let mut run = Self {
             seed: record.seed,
             created: record.created.clone(),

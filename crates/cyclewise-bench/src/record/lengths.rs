@@ -59,7 +59,7 @@ impl Variant {
             Some(between) => (between.value, between.ci95),
             None => {
                 let samples = self.samples_at(length, self.figure().state);
-                let interval = stats::Median::of(&samples).map(|m| m.interval(0.95));
+                let interval = stats::Median::of_series(&samples).map(|m| m.interval(0.95));
                 (l.per_copy[length], interval.unwrap_or_default())
             }
         };

@@ -336,7 +336,7 @@ pub struct Variant {
     pub samples: Vec<f64>,
     /// Whether one copy waits for the one before; `None` if the row has no copies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kind: Option<Kind>,
+    pub kind: Option<FigureKind>,
     /// The headline figure: of the quiet state where enough samples were quiet, of all samples elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub headline: Option<Figure>,
@@ -372,7 +372,7 @@ pub struct Variant {
 /// What a row's figure is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum FigureKind {
     /// Each copy needs the result of the one before.
     Latency,
     /// Copies are independent.

@@ -53,7 +53,7 @@ const YARDSTICK_TICKS: f64 = 1.0;
 
 impl Budget {
     /// The budget of `mode` for samples of a few instructions, or for samples that take the whole machine.
-    pub fn of(mode: Mode, guards: Guards) -> Self {
+    pub fn of_mode(mode: Mode, guards: Guards) -> Self {
         let budget = |least, most, target, seconds| Self {
             least,
             most,
@@ -131,7 +131,7 @@ impl Budget {
     /// Half-width of the median's 95 % interval, which takes dependent samples into account, as a share of the median (of
     /// `YARDSTICK_TICKS`, if the median is below it). `None` if the samples are too few for an interval.
     pub fn precision(samples: &[f64], ticks: bool) -> Option<f64> {
-        let median = stats::Median::of(samples)?;
+        let median = stats::Median::of_series(samples)?;
         let [Some(low), Some(high)] = median.interval(0.95) else {
             return None;
         };
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn parts_make_the_whole() {
-        let whole = Budget::of(Mode::Normal, Guards::ThisThread);
+        let whole = Budget::of_mode(Mode::Normal, Guards::ThisThread);
         assert_eq!(whole.part(1), whole);
         let third = whole.part(3);
         assert_eq!((third.least, third.most), (100, 667));
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn identical_samples_are_precise() {
-        let budget = Budget::of(Mode::Quick, Guards::ThisThread);
+        let budget = Budget::of_mode(Mode::Quick, Guards::ThisThread);
         assert!(budget.is_precise(&[2.0; 8], true));
         assert!(!budget.is_met(&[2.0; 8], true), "but too few");
         assert!(budget.is_met(&[2.0; 100], true));
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn many_quick_experiments_share_a_minute() {
-        let alone = Budget::of(Mode::Quick, Guards::ThisThread);
+        let alone = Budget::of_mode(Mode::Quick, Guards::ThisThread);
         let among = |left: &[Guards], spent| alone.among(Mode::Quick, left, Duration::from_secs(spent)).time;
         assert_eq!(among(&[Guards::ThisThread], 0), alone.time);
         let mut left = vec![Guards::ThisThread; 21];
@@ -207,7 +207,7 @@ mod tests {
         // What the others did not use is its own; and one that is late has a little all the same.
         assert_eq!(among(&[Guards::ThisThread; 2], 36), Duration::from_secs(5));
         assert_eq!(among(&[Guards::ThisThread; 2], 300), QUICK_LEAST);
-        let normal = Budget::of(Mode::Normal, Guards::ThisThread);
+        let normal = Budget::of_mode(Mode::Normal, Guards::ThisThread);
         assert_eq!(normal.among(Mode::Normal, &left, Duration::ZERO), normal);
     }
 

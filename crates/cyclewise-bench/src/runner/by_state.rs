@@ -82,7 +82,7 @@ impl Column {
     pub(super) fn figures(&self) -> ByState<Figure> {
         let of = |state| {
             let samples = self.kept_in(state);
-            let median = stats::Median::of(&samples)?;
+            let median = stats::Median::of_series(&samples)?;
             Some(Figure {
                 state,
                 n: samples.len(),

@@ -35,7 +35,7 @@ pub fn conclude(heading: Heading<'_>, setup: &SetupOf<'_>, measured: &Measuremen
     };
     let chain = measured.add_chain.as_ref().and_then(|c| cycles_per_tick(&c.kept()));
     let columns = &measured.columns;
-    let neighbour = Neighbour::of(measured);
+    let neighbour = Neighbour::of_measurement(measured);
     let provenance = guest.map(|g| g.provenance.clone());
     let variants: Vec<Variant> = columns
         .iter()

@@ -27,7 +27,7 @@ pub(super) fn conclude(
     plan: &MatrixPlan,
     measured: &Measurement,
 ) -> Experiment {
-    let neighbour = Neighbour::of(measured);
+    let neighbour = Neighbour::of_measurement(measured);
     let columns: Vec<Samples> = measured.columns.iter().map(|c| samples(c, &neighbour)).collect();
     let rounds = columns.iter().map(Vec::len).max().unwrap_or(0);
     let mut probe = neighbour.probe;
@@ -155,7 +155,7 @@ fn added(with: &Samples, alone: &Samples) -> Vec<(Added, Option<f64>)> {
             .filter(|((_, w), (_, a))| within(state, *w) && within(state, *a))
             .map(|((with, _), (alone, _))| with - alone)
             .collect();
-        let median = Median::of(&differences)?;
+        let median = Median::of_series(&differences)?;
         let far = match median.interval(0.99) {
             [Some(low), Some(high)] => Some(low.abs().max(high.abs())),
             _ => None,
@@ -180,7 +180,7 @@ fn own(alone: &Samples) -> Vec<Figure> {
             .filter(|(_, s)| within(state, *s))
             .map(|(value, _)| *value)
             .collect();
-        let median = Median::of(&seen)?;
+        let median = Median::of_series(&seen)?;
         let figure = Figure {
             state,
             n: seen.len(),

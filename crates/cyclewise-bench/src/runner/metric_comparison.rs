@@ -14,7 +14,7 @@ pub struct MetricComparison {
 
 impl MetricComparison {
     /// The metric `name` of the variants `a` and `b`; `None` if one has too few samples of it.
-    pub fn of(all: &[Variant], [a, b]: [&str; 2], name: &str) -> Option<Self> {
+    pub fn between(all: &[Variant], [a, b]: [&str; 2], name: &str) -> Option<Self> {
         let metric = |of: &str| all.iter().find(|v| v.name == of)?.metrics.get(name);
         let (a, b) = (metric(a)?, metric(b)?);
         Some(Self {

@@ -23,7 +23,7 @@ pub(super) struct Neighbour {
 
 impl Neighbour {
     /// Tells the states of `measured` apart.
-    pub(super) fn of(measured: &Measurement) -> Self {
+    pub(super) fn of_measurement(measured: &Measurement) -> Self {
         let columns = || {
             measured
                 .columns
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn rounds_and_samples_have_the_state_of_their_probes() {
         let m = measured(|_| 1.0, |round| (60..130).contains(&round), true);
-        let neighbour = Neighbour::of(&m);
+        let neighbour = Neighbour::of_measurement(&m);
         let states = neighbour.states(&m.columns[0]);
         assert_eq!(
             (states[0], states[59], states[60], states[129], states[130]),
@@ -183,17 +183,17 @@ mod tests {
     fn a_sample_is_not_asked_for_its_value() {
         let busy = |round: usize| (60..130).contains(&round);
         let mut m = measured(|_| 1.0, busy, true);
-        let before = Neighbour::of(&m).states(&m.columns[0]);
+        let before = Neighbour::of_measurement(&m).states(&m.columns[0]);
         for (i, sample) in m.columns[0].rounds.iter_mut().flatten().enumerate() {
             sample.value = (i * 37 % 101) as f64;
         }
-        assert_eq!(Neighbour::of(&m).states(&m.columns[0]), before);
+        assert_eq!(Neighbour::of_measurement(&m).states(&m.columns[0]), before);
     }
 
     #[test]
     fn a_clock_that_steps_by_a_tenth_is_no_neighbour() {
         let steps = |round: usize| if round < 100 { 1.0 } else { 1.1 };
-        let with_chain = Neighbour::of(&measured(steps, |_| false, true));
+        let with_chain = Neighbour::of_measurement(&measured(steps, |_| false, true));
         assert!(!with_chain.told_apart());
         let probe = with_chain.probe.unwrap();
         assert_eq!(
@@ -201,7 +201,7 @@ mod tests {
             ("", 1, State::All)
         );
         // The twin: without the chain the step is taken for a state.
-        assert!(Neighbour::of(&measured(steps, |_| false, false)).told_apart());
+        assert!(Neighbour::of_measurement(&measured(steps, |_| false, false)).told_apart());
     }
 
     #[test]
@@ -210,7 +210,7 @@ mod tests {
         for column in m.columns.iter_mut().chain(&mut m.add_chain) {
             column.rounds.iter_mut().flatten().for_each(|s| s.probes.clear());
         }
-        let neighbour = Neighbour::of(&m);
+        let neighbour = Neighbour::of_measurement(&m);
         assert!(!neighbour.told_apart() && neighbour.probe.is_none());
         assert!(neighbour.states(&m.columns[0]).iter().all(|s| *s == State::All));
     }

@@ -288,7 +288,7 @@ fn two_parts_of_one_run_differ_by_no_more_than_the_spread_they_show() {
         for parts in [2, 4] {
             let part: Vec<&[f64]> = kept.chunks_exact(kept.len() / parts).collect();
             for pair in part.windows(2) {
-                let medians = [pair[0], pair[1]].map(|p| stats::Median::of(p).unwrap());
+                let medians = [pair[0], pair[1]].map(|p| stats::Median::of_series(p).unwrap());
                 let spread = [0, 1].map(|i| {
                     let [low, high] = stats::block_range(pair[i]).unwrap();
                     (high - low) / medians[i].median.abs()

@@ -3,7 +3,7 @@
 use super::columns::SPREAD;
 use super::guard::Rejection;
 use super::{Budget, Loops, Sample};
-use crate::record::{self, Kind, Missing, TimedCommand};
+use crate::record::{self, FigureKind, Missing, TimedCommand};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub struct VariantSamples {
     /// Bytes of one operation's code.
     pub code_bytes: Option<u32>,
     /// Whether one copy waits for the one before; `None` if that is not known.
-    pub kind: Option<Kind>,
+    pub kind: Option<FigureKind>,
     /// The loops behind a sample; `None` if a sample is not a slope.
     pub loops: Option<Loops>,
     /// One entry a round; `None` if the sample was rejected. Shorter than the others' if the variant dropped out.

@@ -3,7 +3,7 @@
 #[cfg(feature = "commands")]
 use super::MatrixPlan;
 use super::{Control, Sampler};
-use crate::record::{Guest, Kind};
+use crate::record::{FigureKind, Guest};
 use std::time::Duration;
 
 /// A variant that cannot be sampled.
@@ -45,7 +45,7 @@ pub struct SetupOf<'a> {
     /// Notes for the reader: what could not be run, and why.
     pub notes: Vec<String>,
     /// Rows that are a chain of latencies or a throughput, by name; a row that is not listed is neither, or not known.
-    pub kinds: &'static [(&'static str, Kind)],
+    pub kinds: &'static [(&'static str, FigureKind)],
     /// Variants that are left out.
     pub missing: Vec<MissingVariant>,
     /// An error of a sample in the first round ends the measurement: what is measured was named wrongly, most likely.

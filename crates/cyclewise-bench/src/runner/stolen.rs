@@ -80,7 +80,7 @@ pub(super) fn forbids(a: &Variant, b: &Variant, ratio: f64) -> Option<String> {
     let share = |v: &Variant| stats::median(v.stolen.iter().copied());
     let (of_a, of_b) = (share(a)?, share(b)?);
     let differences: Vec<f64> = by_round(a, b);
-    let [low, high] = stats::Median::of(&differences)?.interval(0.95);
+    let [low, high] = stats::Median::of_series(&differences)?.interval(0.95);
     let differ = low.is_some_and(|x| x > 0.0) || high.is_some_and(|x| x < 0.0);
     let explained = ((1.0 - of_b) / (1.0 - of_a)).ln();
     // A ratio that is not positive has no logarithm, and is not explained by shares.

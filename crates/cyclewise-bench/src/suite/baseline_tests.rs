@@ -29,7 +29,7 @@ fn record(runs: usize, groups: &[(&str, &[(&str, f64)])]) -> Record {
         let mut of_run = record.clone();
         let rows = of_run.experiments.iter_mut().flat_map(|e| &mut e.variants);
         rows.for_each(|v| v.median *= times);
-        Run::of(&of_run)
+        Run::of_record(&of_run)
     };
     record.runs = (0..runs).map(|i| run(1.0 + 1e-4 * i as f64)).collect();
     record

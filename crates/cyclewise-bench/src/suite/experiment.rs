@@ -63,7 +63,7 @@ impl Suite {
                 let left: Vec<Guards> = left.into();
                 let mode = self.options.mode;
                 let time = |place: &Place| place.begun.elapsed() * place.parts;
-                let budget = |place: &Place| Budget::of(mode, heading.guards).among(mode, &left, time(place));
+                let budget = |place: &Place| Budget::of_mode(mode, heading.guards).among(mode, &left, time(place));
                 self.measure_experiment(heading, budget, prepare);
             }
         }

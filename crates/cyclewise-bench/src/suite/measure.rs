@@ -133,7 +133,7 @@ fn budget(options: &Options, guards: Guards, comparisons: usize) -> Budget {
         Mode::Full => 20,
     };
     let time = Duration::from_secs(each * comparisons.max(1) as u64);
-    let budget = Budget::of(options.mode, guards);
+    let budget = Budget::of_mode(options.mode, guards);
     Budget {
         time: options.time.unwrap_or(time),
         target: budget.target.min(0.01),

@@ -9,7 +9,11 @@ const MOST_TOLD: usize = 3;
 
 /// The sentences of a group, without its name.
 pub(super) fn sentences(e: &Experiment, tsc_hz: f64) -> Vec<String> {
-    let findings: Vec<Finding> = e.comparisons.iter().map(|c| Finding::of(c, e.unit)).collect();
+    let findings: Vec<Finding> = e
+        .comparisons
+        .iter()
+        .map(|c| Finding::of_comparison(c, e.unit))
+        .collect();
     let mut said: Vec<String> = match findings.len() {
         0 => e
             .variants

@@ -120,7 +120,7 @@ fn scaled(x: f64) -> String {
 
 fn finding<'e>(e: &'e Experiment, v: &Variant) -> Option<Finding<'e>> {
     let c = e.comparisons.iter().find(|c| c.a == v.name)?;
-    Some(Finding::of(c, e.unit))
+    Some(Finding::of_comparison(c, e.unit))
 }
 
 /// `faster than iter`.

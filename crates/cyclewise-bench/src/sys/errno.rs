@@ -9,11 +9,11 @@ pub struct Errno(pub i32);
 impl Errno {
     /// The calling thread's `errno`, to be read right after a call that failed.
     pub fn last() -> Self {
-        Self::of(&std::io::Error::last_os_error())
+        Self::of_error(&std::io::Error::last_os_error())
     }
 
     /// The error number inside `error`; EIO where there is none, which only std's own errors lack.
-    pub fn of(error: &std::io::Error) -> Self {
+    pub fn of_error(error: &std::io::Error) -> Self {
         Self(error.raw_os_error().unwrap_or(libc::EIO))
     }
 
@@ -65,6 +65,6 @@ mod tests {
 
     #[test]
     fn an_error_without_a_number_is_eio() {
-        assert_eq!(Errno::of(&std::io::Error::other("x")), Errno(libc::EIO));
+        assert_eq!(Errno::of_error(&std::io::Error::other("x")), Errno(libc::EIO));
     }
 }

@@ -24,7 +24,11 @@ pub struct Probe {
 
 /// Creates both kinds and closes them.
 pub fn probe() -> Probe {
-    let made = |flags| create(c"cyclewise-doctor", flags).map(drop).map_err(|e| Errno::of(&e));
+    let made = |flags| {
+        create(c"cyclewise-doctor", flags)
+            .map(drop)
+            .map_err(|e| Errno::of_error(&e))
+    };
     Probe {
         plain: made(MemfdFlags::empty()),
         exec: made(MemfdFlags::EXEC),

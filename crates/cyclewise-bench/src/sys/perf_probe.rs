@@ -10,7 +10,9 @@ use super::perf::Group;
 /// # Errors
 /// What perf_event_open returned; [`meaning`] explains it.
 pub fn probe() -> Result<u64, Errno> {
-    Group::probe().map(|reading| reading.cycles).map_err(|e| Errno::of(&e))
+    Group::probe()
+        .map(|reading| reading.cycles)
+        .map_err(|e| Errno::of_error(&e))
 }
 
 /// What an error of perf_event_open means for a hardware event, and what a user can do.

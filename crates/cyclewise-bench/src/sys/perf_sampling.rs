@@ -119,7 +119,7 @@ impl Event {
         let mut attribute = spec.attribute();
         attribute.flags |= flag::INHERIT | flag::INHERIT_STAT | flag::ENABLE_ON_EXEC;
         if !tasks {
-            return Self::of(open(&attribute, Some(cpu), None)?);
+            return Self::from_file(open(&attribute, Some(cpu), None)?);
         }
         attribute.flags |= flag::MMAP | flag::MMAP2 | flag::COMM | flag::COMM_EXEC | flag::TASK;
         let mut with_build_ids = attribute;
@@ -129,7 +129,7 @@ impl Event {
             Err(e) if e.raw_os_error() == Some(libc::EINVAL) => open(&attribute, Some(cpu), None)?,
             opened => opened?,
         };
-        Self::of(file)
+        Self::from_file(file)
     }
 
     /// Opens `spec` for the calling thread itself, on any CPU, or with a ring on `cpu`.
@@ -137,10 +137,10 @@ impl Event {
     /// # Errors
     /// As `open`.
     pub fn of_this_thread(spec: &Spec, cpu: Option<u32>) -> io::Result<Self> {
-        Self::of(open(&spec.attribute(), cpu, None)?)
+        Self::from_file(open(&spec.attribute(), cpu, None)?)
     }
 
-    fn of(file: File) -> io::Result<Self> {
+    fn from_file(file: File) -> io::Result<Self> {
         let (_, id) = read(&file)?;
         Ok(Self { file, id })
     }

@@ -46,7 +46,7 @@ impl Sysfs {
     pub fn read(&self, path: &str) -> Reading {
         let text = std::fs::read(self.locate(path))
             .map(|bytes| printable(&String::from_utf8_lossy(&bytes)))
-            .map_err(|e| Errno::of(&e));
+            .map_err(|e| Errno::of_error(&e));
         Reading {
             path: path.to_owned(),
             text,

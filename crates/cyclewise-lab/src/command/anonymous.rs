@@ -21,7 +21,7 @@ pub(super) fn key(path: Option<&PathBuf>) -> Result<Option<Key>> {
 
 /// Hides the names in a record.
 pub(super) fn hide(record: &mut Record, key: &Key) {
-    let secrets = Secrets::of(&record.machine.identity);
+    let secrets = Secrets::of_machine(&record.machine.identity);
     key.hide(&mut record.machine.identity);
     let options = record.command.first().map(|name| path_options(name));
     record.command = without_paths(&record.command, &options.unwrap_or_default());

@@ -5,7 +5,7 @@ use super::elided::ElidedRows;
 use super::{Definition, Options};
 use crate::arch::{c, observe};
 use crate::error::Result;
-use crate::record::{Kind, Unit};
+use crate::record::{FigureKind, Unit};
 use crate::runner::{Bench, Guards, Sampler, Setup};
 use cyclewise::refs::Arc;
 use std::hint::black_box;
@@ -44,20 +44,20 @@ const C: [CRow; 2] = [("c-object-locked", c::object), ("c11-object", c::c11_obje
 const C_ELIDED: CRow = ("c-object-elided", c::object);
 
 /// A pair changes the count that the one before has changed; the elements of a vector have counts of their own.
-static KINDS: &[(&str, Kind)] = &[
-    ("rc", Kind::Latency),
-    ("std-arc", Kind::Latency),
-    ("triomphe-arc", Kind::Latency),
-    ("arc-locked", Kind::Latency),
-    ("arc-elided", Kind::Latency),
-    ("c-object-locked", Kind::Latency),
-    ("c11-object", Kind::Latency),
-    ("c-object-elided", Kind::Latency),
-    ("rc-vec", Kind::Throughput),
-    ("std-arc-vec", Kind::Throughput),
-    ("triomphe-arc-vec", Kind::Throughput),
-    ("arc-locked-vec", Kind::Throughput),
-    ("arc-elided-vec", Kind::Throughput),
+static KINDS: &[(&str, FigureKind)] = &[
+    ("rc", FigureKind::Latency),
+    ("std-arc", FigureKind::Latency),
+    ("triomphe-arc", FigureKind::Latency),
+    ("arc-locked", FigureKind::Latency),
+    ("arc-elided", FigureKind::Latency),
+    ("c-object-locked", FigureKind::Latency),
+    ("c11-object", FigureKind::Latency),
+    ("c-object-elided", FigureKind::Latency),
+    ("rc-vec", FigureKind::Throughput),
+    ("std-arc-vec", FigureKind::Throughput),
+    ("triomphe-arc-vec", FigureKind::Throughput),
+    ("arc-locked-vec", FigureKind::Throughput),
+    ("arc-elided-vec", FigureKind::Throughput),
 ];
 
 fn setup(_: &Options) -> Result<Setup> {

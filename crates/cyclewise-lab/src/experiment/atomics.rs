@@ -5,7 +5,7 @@ use super::elided::ElidedRows;
 use super::{Definition, Options};
 use crate::arch::c;
 use crate::error::Result;
-use crate::record::{Kind, Unit};
+use crate::record::{FigureKind, Unit};
 use crate::runner::{Bench, Guards, Setup};
 use cyclewise::atomic::AtomicU64;
 use std::hint::black_box;
@@ -66,25 +66,25 @@ fn cmpxchg() -> impl FnMut() + 'static {
 }
 
 /// Every call changes one word.
-static KINDS: &[(&str, Kind)] = &[
-    ("std-inc", Kind::Latency),
-    ("inc-locked", Kind::Latency),
-    ("std-fetch-add", Kind::Latency),
-    ("fetch-add-locked", Kind::Latency),
-    ("std-cmpxchg", Kind::Latency),
-    ("cmpxchg-locked", Kind::Latency),
-    ("plain-inc", Kind::Latency),
-    ("plain-xadd", Kind::Latency),
-    ("plain-cmpxchg", Kind::Latency),
-    ("inc-elided", Kind::Latency),
-    ("fetch-add-elided", Kind::Latency),
-    ("cmpxchg-elided", Kind::Latency),
-    ("c-inc-locked", Kind::Latency),
-    ("c11-inc", Kind::Latency),
-    ("c-inc-elided", Kind::Latency),
-    ("c-fetch-add-locked", Kind::Latency),
-    ("c11-fetch-add", Kind::Latency),
-    ("c-fetch-add-elided", Kind::Latency),
+static KINDS: &[(&str, FigureKind)] = &[
+    ("std-inc", FigureKind::Latency),
+    ("inc-locked", FigureKind::Latency),
+    ("std-fetch-add", FigureKind::Latency),
+    ("fetch-add-locked", FigureKind::Latency),
+    ("std-cmpxchg", FigureKind::Latency),
+    ("cmpxchg-locked", FigureKind::Latency),
+    ("plain-inc", FigureKind::Latency),
+    ("plain-xadd", FigureKind::Latency),
+    ("plain-cmpxchg", FigureKind::Latency),
+    ("inc-elided", FigureKind::Latency),
+    ("fetch-add-elided", FigureKind::Latency),
+    ("cmpxchg-elided", FigureKind::Latency),
+    ("c-inc-locked", FigureKind::Latency),
+    ("c11-inc", FigureKind::Latency),
+    ("c-inc-elided", FigureKind::Latency),
+    ("c-fetch-add-locked", FigureKind::Latency),
+    ("c11-fetch-add", FigureKind::Latency),
+    ("c-fetch-add-elided", FigureKind::Latency),
 ];
 
 fn setup(_: &Options) -> Result<Setup> {

@@ -3,7 +3,7 @@
 use super::{Definition, Options, Published};
 use crate::error::Result;
 #[cfg(target_arch = "x86_64")]
-use crate::record::Kind;
+use crate::record::FigureKind;
 use crate::record::Unit;
 use crate::runner::{Guards, Setup};
 
@@ -31,19 +31,19 @@ const COMPARE: [(&str, &str); 7] = [
 
 /// Every copy changes the word that the one before has changed. The empty loop is neither.
 #[cfg(target_arch = "x86_64")]
-static KINDS: &[(&str, Kind)] = &[
-    ("nop-xadd32", Kind::Latency),
-    ("ds-xadd32", Kind::Latency),
-    ("lock-xadd32", Kind::Latency),
-    ("nop-xadd64", Kind::Latency),
-    ("ds-xadd64", Kind::Latency),
-    ("lock-xadd64", Kind::Latency),
-    ("plain-inc64", Kind::Latency),
-    ("ds-inc64", Kind::Latency),
-    ("lock-inc64", Kind::Latency),
-    ("ds-cmpxchg64", Kind::Latency),
-    ("lock-cmpxchg64", Kind::Latency),
-    ("xchg64", Kind::Latency),
+static KINDS: &[(&str, FigureKind)] = &[
+    ("nop-xadd32", FigureKind::Latency),
+    ("ds-xadd32", FigureKind::Latency),
+    ("lock-xadd32", FigureKind::Latency),
+    ("nop-xadd64", FigureKind::Latency),
+    ("ds-xadd64", FigureKind::Latency),
+    ("lock-xadd64", FigureKind::Latency),
+    ("plain-inc64", FigureKind::Latency),
+    ("ds-inc64", FigureKind::Latency),
+    ("lock-inc64", FigureKind::Latency),
+    ("ds-cmpxchg64", FigureKind::Latency),
+    ("lock-cmpxchg64", FigureKind::Latency),
+    ("xchg64", FigureKind::Latency),
 ];
 
 #[cfg(target_arch = "x86_64")]

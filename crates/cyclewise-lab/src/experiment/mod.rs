@@ -31,7 +31,7 @@ pub use crate::record::Published;
 pub use crate::runner::Mode;
 
 use crate::error::{Error, Result};
-use crate::record::{Kind, Unit};
+use crate::record::{FigureKind, Unit};
 use crate::runner::{Control, Guards, Heading, MissingVariant, Sampler, Setup};
 use crate::sys::affinity;
 use std::fmt::Display;
@@ -194,7 +194,7 @@ fn by_name(
     samplers: Vec<Box<dyn Sampler>>,
     compare: &[(&str, &str)],
     control: &str,
-    kinds: &'static [(&'static str, Kind)],
+    kinds: &'static [(&'static str, FigureKind)],
 ) -> Setup {
     Setup {
         compare: pairs(&samplers, compare),

@@ -3,7 +3,7 @@
 use super::{Definition, Options, Published};
 use crate::arch::entry;
 use crate::error::Result;
-use crate::record::{Kind, Unit};
+use crate::record::{FigureKind, Unit};
 use crate::runner::{Bench, Control, Guards, Setup};
 use crate::sys::vdso::GetCpu;
 use std::hint::black_box;
@@ -25,7 +25,7 @@ const COMPARE: [(&str, &str); 3] = [
 ];
 
 /// Calls need nothing of the call before. Entries of the kernel wait for more than data.
-static KINDS: &[(&str, Kind)] = &[("function-call", Kind::Throughput)];
+static KINDS: &[(&str, FigureKind)] = &[("function-call", FigureKind::Throughput)];
 
 fn setup(_: &Options) -> Result<Setup> {
     let mut bench = Bench::new();

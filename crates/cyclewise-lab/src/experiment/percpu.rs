@@ -9,7 +9,7 @@ use crate::arch::c;
 use crate::arch::words::{Apart, Local, Plain};
 use crate::arch::{entry, opaque};
 use crate::error::Result;
-use crate::record::{Kind, Unit};
+use crate::record::{FigureKind, Unit};
 use crate::runner::{Bench, Control, Guards, Sampler, Setup, code_bytes};
 use crate::sys::percpu::{Gs, PerCpuWords, WORDS, here};
 use crate::sys::vdso::GetCpu;
@@ -111,31 +111,31 @@ fn round(add: impl Fn(usize)) {
 }
 
 /// One word is changed by every addition of the plain rows, and by each sixty-fourth of the others.
-static KINDS: &[(&str, Kind)] = &[
-    ("plain", Kind::Latency),
-    ("store-and-add", Kind::Latency),
-    ("tls", Kind::Latency),
-    ("lock-inc", Kind::Latency),
-    ("getcpu-atomic", Kind::Latency),
-    ("rseq-id-atomic", Kind::Latency),
-    ("rseq-add", Kind::Latency),
-    ("cid-add", Kind::Latency),
-    ("portable-add", Kind::Latency),
-    ("gs-add", Kind::Latency),
-    ("plain-64", Kind::Throughput),
-    ("store-and-add-64", Kind::Throughput),
-    ("tls-64", Kind::Throughput),
-    ("lock-inc-64", Kind::Throughput),
-    ("getcpu-atomic-64", Kind::Throughput),
-    ("rseq-id-atomic-64", Kind::Throughput),
-    ("rseq-add-64", Kind::Throughput),
-    ("cid-add-64", Kind::Throughput),
-    ("portable-add-64", Kind::Throughput),
-    ("gs-add-64", Kind::Throughput),
-    ("c-lock-inc", Kind::Latency),
-    ("c11-inc", Kind::Latency),
-    ("c-lock-inc-64", Kind::Throughput),
-    ("c11-inc-64", Kind::Throughput),
+static KINDS: &[(&str, FigureKind)] = &[
+    ("plain", FigureKind::Latency),
+    ("store-and-add", FigureKind::Latency),
+    ("tls", FigureKind::Latency),
+    ("lock-inc", FigureKind::Latency),
+    ("getcpu-atomic", FigureKind::Latency),
+    ("rseq-id-atomic", FigureKind::Latency),
+    ("rseq-add", FigureKind::Latency),
+    ("cid-add", FigureKind::Latency),
+    ("portable-add", FigureKind::Latency),
+    ("gs-add", FigureKind::Latency),
+    ("plain-64", FigureKind::Throughput),
+    ("store-and-add-64", FigureKind::Throughput),
+    ("tls-64", FigureKind::Throughput),
+    ("lock-inc-64", FigureKind::Throughput),
+    ("getcpu-atomic-64", FigureKind::Throughput),
+    ("rseq-id-atomic-64", FigureKind::Throughput),
+    ("rseq-add-64", FigureKind::Throughput),
+    ("cid-add-64", FigureKind::Throughput),
+    ("portable-add-64", FigureKind::Throughput),
+    ("gs-add-64", FigureKind::Throughput),
+    ("c-lock-inc", FigureKind::Latency),
+    ("c11-inc", FigureKind::Latency),
+    ("c-lock-inc-64", FigureKind::Throughput),
+    ("c11-inc-64", FigureKind::Throughput),
 ];
 
 fn setup(_: &Options) -> Result<Setup> {

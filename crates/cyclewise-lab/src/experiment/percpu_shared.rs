@@ -5,7 +5,7 @@
 use super::{Definition, Options};
 use crate::arch::observe;
 use crate::error::Result;
-use crate::record::{Kind, Unit};
+use crate::record::{FigureKind, Unit};
 use crate::runner::crowd::Crowd;
 use crate::runner::{Bench, Guards, Sample, Sampler, Setup};
 use cyclewise::percpu::{Arc, ArcOwner, Histogram, PerCpu, backend};
@@ -38,15 +38,15 @@ const COMPARE: [(&str, &str); 8] = [
 ];
 
 /// Every pair of a clone and a drop changes one count.
-static KINDS: &[(&str, Kind)] = &[
-    ("rseq-add", Kind::Throughput),
-    ("histogram", Kind::Throughput),
-    ("histogram-u64", Kind::Throughput),
-    ("hdrhistogram", Kind::Throughput),
-    ("hdrhistogram-shared", Kind::Throughput),
-    ("metrics-util", Kind::Throughput),
-    ("percpu-arc", Kind::Latency),
-    ("std-arc", Kind::Latency),
+static KINDS: &[(&str, FigureKind)] = &[
+    ("rseq-add", FigureKind::Throughput),
+    ("histogram", FigureKind::Throughput),
+    ("histogram-u64", FigureKind::Throughput),
+    ("hdrhistogram", FigureKind::Throughput),
+    ("hdrhistogram-shared", FigureKind::Throughput),
+    ("metrics-util", FigureKind::Throughput),
+    ("percpu-arc", FigureKind::Latency),
+    ("std-arc", FigureKind::Latency),
 ];
 
 /// Values of one call.

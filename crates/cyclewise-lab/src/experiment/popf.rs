@@ -3,7 +3,7 @@
 use super::{Definition, Options, Published};
 use crate::error::Result;
 #[cfg(target_arch = "x86_64")]
-use crate::record::Kind;
+use crate::record::FigureKind;
 use crate::record::Unit;
 use crate::runner::{Guards, Setup};
 
@@ -35,16 +35,16 @@ const COMPARE: [(&str, &str); 12] = [
 
 /// Copies that save the flags read what the one before has written; the others read registers that do not change.
 #[cfg(target_arch = "x86_64")]
-static KINDS: &[(&str, Kind)] = &[
-    ("push-pop", Kind::Throughput),
-    ("two-stores", Kind::Throughput),
-    ("push-popf", Kind::Throughput),
-    ("push-rep-popf", Kind::Throughput),
-    ("pushf-pop", Kind::Throughput),
-    ("test-branch", Kind::Throughput),
-    ("save-popf", Kind::Latency),
-    ("popf-if", Kind::Latency),
-    ("save-branch", Kind::Latency),
+static KINDS: &[(&str, FigureKind)] = &[
+    ("push-pop", FigureKind::Throughput),
+    ("two-stores", FigureKind::Throughput),
+    ("push-popf", FigureKind::Throughput),
+    ("push-rep-popf", FigureKind::Throughput),
+    ("pushf-pop", FigureKind::Throughput),
+    ("test-branch", FigureKind::Throughput),
+    ("save-popf", FigureKind::Latency),
+    ("popf-if", FigureKind::Latency),
+    ("save-branch", FigureKind::Latency),
 ];
 
 #[cfg(target_arch = "x86_64")]

@@ -3,7 +3,7 @@
 use super::{Definition, Options, Published};
 use crate::arch::counter;
 use crate::error::Result;
-use crate::record::{Kind, Unit};
+use crate::record::{FigureKind, Unit};
 use crate::runner::{Bench, Guards, Setup};
 use crate::sys::clock;
 use std::hint::black_box;
@@ -38,15 +38,15 @@ const COMPARE: [(&str, &str); 10] = [
 ];
 
 /// A fence, RDTSCP and ISB wait for the copy before; bare reads do not. What MFENCE waits for differs by vendor.
-static KINDS: &[(&str, Kind)] = &[
-    ("rdtsc", Kind::Throughput),
-    ("rdtsc-dependent-load", Kind::Throughput),
-    ("cntvct", Kind::Throughput),
-    ("lfence-rdtsc", Kind::Latency),
-    ("rdtscp", Kind::Latency),
-    ("lfence-rdtsc-lfence", Kind::Latency),
-    ("lfence-rdtsc-dependent-load", Kind::Latency),
-    ("isb-cntvct", Kind::Latency),
+static KINDS: &[(&str, FigureKind)] = &[
+    ("rdtsc", FigureKind::Throughput),
+    ("rdtsc-dependent-load", FigureKind::Throughput),
+    ("cntvct", FigureKind::Throughput),
+    ("lfence-rdtsc", FigureKind::Latency),
+    ("rdtscp", FigureKind::Latency),
+    ("lfence-rdtsc-lfence", FigureKind::Latency),
+    ("lfence-rdtsc-dependent-load", FigureKind::Latency),
+    ("isb-cntvct", FigureKind::Latency),
 ];
 
 fn setup(_: &Options) -> Result<Setup> {

@@ -3,7 +3,7 @@
 use super::{Definition, Options, left_out};
 use crate::arch::observe;
 use crate::error::Result;
-use crate::record::{Kind, Unit};
+use crate::record::{FigureKind, Unit};
 use crate::runner::{Bench, Guards, Sampler, Setup};
 use crate::sys::membarrier;
 use cyclewise::fence;
@@ -41,17 +41,17 @@ const COMPARE: [(&str, &str); 14] = [
 ];
 
 /// Each section stores to a word that the one before has stored to. The others are independent.
-static KINDS: &[(&str, Kind)] = &[
-    ("rcu", Kind::Latency),
-    ("rcu-domain", Kind::Latency),
-    ("crossbeam-epoch", Kind::Latency),
-    ("arc-swap", Kind::Latency),
-    ("std-rwlock", Kind::Latency),
-    ("two-stores", Kind::Latency),
-    ("seqlock-32", Kind::Throughput),
-    ("seqlatch-32", Kind::Throughput),
-    ("seqlock-crate-32", Kind::Throughput),
-    ("atomics-32", Kind::Throughput),
+static KINDS: &[(&str, FigureKind)] = &[
+    ("rcu", FigureKind::Latency),
+    ("rcu-domain", FigureKind::Latency),
+    ("crossbeam-epoch", FigureKind::Latency),
+    ("arc-swap", FigureKind::Latency),
+    ("std-rwlock", FigureKind::Latency),
+    ("two-stores", FigureKind::Latency),
+    ("seqlock-32", FigureKind::Throughput),
+    ("seqlatch-32", FigureKind::Throughput),
+    ("seqlock-crate-32", FigureKind::Throughput),
+    ("atomics-32", FigureKind::Throughput),
 ];
 
 /// What membarrier(2) makes possible.

@@ -3,7 +3,7 @@
 use super::elided::refused;
 use super::{Definition, Options};
 use crate::error::Result;
-use crate::record::{Kind, Unit};
+use crate::record::{FigureKind, Unit};
 use crate::runner::{Bench, Control, Guards, Setup};
 use cyclewise::static_key;
 use std::hint::black_box;
@@ -57,11 +57,11 @@ fn work() {
 }
 
 /// The adds around a test begin anew in each copy.
-static KINDS: &[(&str, Kind)] = &[
-    ("no-test", Kind::Throughput),
-    ("key-disabled", Kind::Throughput),
-    ("relaxed-bool", Kind::Throughput),
-    ("key-enabled", Kind::Throughput),
+static KINDS: &[(&str, FigureKind)] = &[
+    ("no-test", FigureKind::Throughput),
+    ("key-disabled", FigureKind::Throughput),
+    ("relaxed-bool", FigureKind::Throughput),
+    ("key-enabled", FigureKind::Throughput),
 ];
 
 fn setup(_: &Options) -> Result<Setup> {

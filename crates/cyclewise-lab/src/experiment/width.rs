@@ -7,7 +7,7 @@
 use super::{Definition, Options, spinlock};
 use crate::arch::width::{BODIES, BYTE_WORD_MIXED, COMPARE, LOCKS, lacks};
 use crate::error::Result;
-use crate::record::{Kind, Unit};
+use crate::record::{FigureKind, Unit};
 use crate::runner::{Bench, Control, Guards, Setup};
 
 pub(super) static DEFINITION: Definition = Definition {
@@ -21,8 +21,8 @@ pub(super) static DEFINITION: Definition = Definition {
 };
 
 /// Every copy takes what the one before has given back; the company alone is a chain.
-static KINDS: [(&str, Kind); BODIES.len() + LOCKS.len()] = {
-    let mut kinds = [("", Kind::Latency); BODIES.len() + LOCKS.len()];
+static KINDS: [(&str, FigureKind); BODIES.len() + LOCKS.len()] = {
+    let mut kinds = [("", FigureKind::Latency); BODIES.len() + LOCKS.len()];
     let mut i = 0;
     while i < kinds.len() {
         kinds[i].0 = match i < BODIES.len() {

@@ -10,7 +10,7 @@ use std::os::fd::AsFd;
 /// # Errors
 /// ENOENT without the device, EACCES where its permissions forbid it, ENODEV or ENXIO without CPU support.
 pub(crate) fn api_version() -> Result<i32, Errno> {
-    let of = |e| Errno::of(&e);
+    let of = |e| Errno::of_error(&e);
     let device = OpenOptions::new().read(true).write(true).open("/dev/kvm").map_err(of)?;
     ioctl::number(device.as_fd(), Request::KVM_GET_API_VERSION, 0).map_err(of)
 }

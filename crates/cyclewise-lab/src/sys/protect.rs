@@ -45,7 +45,7 @@ pub(crate) struct Probes {
 
 /// Tries all ways on fresh pages.
 pub(crate) fn probe() -> Probes {
-    let program = File::open("/proc/self/exe").map_err(|e| Errno::of(&e));
+    let program = File::open("/proc/self/exe").map_err(|e| Errno::of_error(&e));
     // SAFETY: PR_GET_MDWE takes no pointer and only reports.
     let mdwe = unsafe { libc::prctl(libc::PR_GET_MDWE, 0, 0, 0, 0) };
     Probes {
@@ -69,7 +69,7 @@ impl Page {
     /// An R-X page.
     fn map(file: Option<&File>) -> Result<Self, Errno> {
         let mapped = Mapping::new(file, LENGTH, READ_EXEC, libc::MAP_PRIVATE);
-        mapped.map(Self).map_err(|e| Errno::of(&e))
+        mapped.map(Self).map_err(|e| Errno::of_error(&e))
     }
 
     fn start(&self) -> *mut u8 {
@@ -94,11 +94,11 @@ impl Page {
         let memory = OpenOptions::new()
             .write(true)
             .open("/proc/self/mem")
-            .map_err(|e| Errno::of(&e))?;
+            .map_err(|e| Errno::of_error(&e))?;
         let changed = !self.first_byte();
         memory
             .write_all_at(&[changed], self.start() as u64)
-            .map_err(|e| Errno::of(&e))?;
+            .map_err(|e| Errno::of_error(&e))?;
         // A write that reports success and changes nothing must not pass for one that works.
         if self.first_byte() == changed {
             Ok(())

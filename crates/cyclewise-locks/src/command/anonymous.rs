@@ -16,7 +16,7 @@ use std::path::PathBuf;
 /// # Errors
 /// Exit 3: it has a number that JSON has not, so that nothing is written.
 pub(super) fn hidden(document: &Locks, key: &Key) -> Result<Locks> {
-    let secrets = Secrets::of(&document.machine.identity);
+    let secrets = Secrets::of_machine(&document.machine.identity);
     let folder = std::env::current_dir().ok().filter(|folder| folder.parent().is_some());
     let below = folder.map(|folder| format!("{}/", folder.display()));
     let mut hidden = with_texts(document, &|text| {

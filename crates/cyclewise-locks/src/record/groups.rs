@@ -35,7 +35,7 @@ pub struct Place {
 }
 
 impl Place {
-    fn of(frame: &Frame) -> Self {
+    fn of_frame(frame: &Frame) -> Self {
         Self {
             function: frame.function.clone(),
             file: frame.file.clone().unwrap_or_default(),
@@ -59,7 +59,7 @@ impl Place {
 pub fn place(site: &SiteProfile) -> Place {
     let own = |frame: &&Frame| frame.file.is_some() && !frame.is_of_library();
     match site.frames.iter().find(own).or(site.frames.last()) {
-        Some(frame) => Place::of(frame),
+        Some(frame) => Place::of_frame(frame),
         None => Place {
             function: format!("{}+{:#x}", file_name(&site.module), site.address),
             file: String::new(),
@@ -114,7 +114,7 @@ fn payer(caller: &Caller) -> Place {
     let payer = frames.iter().find(|frame| !is_primitive(&frame.function));
     payer
         .or(frames.last())
-        .map_or_else(|| Place::of(&Frame::default()), Place::of)
+        .map_or_else(|| Place::of_frame(&Frame::default()), Place::of_frame)
 }
 
 fn grouped<'a, K: Ord>(parts: impl Iterator<Item = (K, &'a SiteProfile, u64)>) -> Vec<Group<'a, K>> {
@@ -198,7 +198,7 @@ fn callers(rows: &[(&[Frame], u64)], levels: usize) -> Vec<CallTree> {
         }
     }
     let tree = |(frame, rows): (&Frame, Vec<(&[Frame], u64)>)| CallTree {
-        place: Place::of(frame),
+        place: Place::of_frame(frame),
         executed: sum(rows.iter().map(|(_, executed)| *executed)),
         // What wraps such a function is no level of its own.
         callers: callers(&rows, levels - usize::from(!is_primitive(&frame.function))),

@@ -88,7 +88,7 @@ fn run_with(fs: &Sysfs, command: &mut Command, events: &[LockEvent]) -> Result<S
     let mut session = Session::open(&online_cpus(fs), events, &cost).map_err(|e| refusal::of(fs, e))?;
     let mut order = Order::default();
     let mut tally = Tally::new(session.names());
-    let begun = Begun::of(command);
+    let begun = Begun::by_command(command);
     interrupt::listen();
     let mut child = command.spawn().map_err(|e| refusal::not_started(command, &e))?;
     tally.expect(child.id(), begun);
@@ -101,7 +101,7 @@ fn run_with(fs: &Sysfs, command: &mut Command, events: &[LockEvent]) -> Result<S
         .for_each(|record| tally.take(record, &arguments_of));
     tally.ended(status);
     let totals = session.totals();
-    let overhead = overhead::Overhead::of(&cost, tally.samples(), session.reading(), &totals);
+    let overhead = overhead::Overhead::of_sampling(&cost, tally.samples(), session.reading(), &totals);
     let counts = result::counts(tally, &totals, events, arch());
     Ok(Sampled {
         counts,

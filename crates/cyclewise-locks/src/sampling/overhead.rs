@@ -52,7 +52,7 @@ pub struct Overhead {
 }
 
 impl Overhead {
-    pub(super) fn of(cost: &Cost, samples: u64, reading: Duration, totals: &Totals) -> Self {
+    pub(super) fn of_sampling(cost: &Cost, samples: u64, reading: Duration, totals: &Totals) -> Self {
         Self {
             samples,
             sample_ns: cost.sample_ns,

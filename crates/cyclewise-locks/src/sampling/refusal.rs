@@ -19,7 +19,7 @@ pub(super) fn nothing_to_sample(why: &str) -> Error {
 /// An event, or its ring, was refused.
 pub(super) fn of(fs: &Sysfs, failure: Failure) -> Error {
     let Failure { what, step, error } = failure;
-    let errno = Errno::of(&error);
+    let errno = Errno::of_error(&error);
     let advice = match (step, errno.0) {
         (Step::NoCpu, _) => "no CPU that is online has it".to_owned(),
         (Step::Ring, libc::EPERM | libc::ENOMEM) => {

@@ -22,7 +22,7 @@ pub(super) struct Begun {
 }
 
 impl Begun {
-    pub(super) fn of(command: &Command) -> Self {
+    pub(super) fn by_command(command: &Command) -> Self {
         Self {
             program: command.get_program().into(),
             arguments: command.get_args().map(|a| a.to_string_lossy().into_owned()).collect(),

@@ -216,7 +216,7 @@ fn the_first_process_ends_by_its_status() {
     ] {
         let mut t = tally();
         let mut command = Command::new("prog");
-        t.expect(7, Begun::of(command.arg("a")));
+        t.expect(7, Begun::by_command(command.arg("a")));
         take(&mut t, [executed(7, "prog"), Record::Exited(task(7, 7))]);
         t.ended(status);
         assert_eq!(t.images[0].end, end, "{status:?}");

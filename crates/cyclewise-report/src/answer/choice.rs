@@ -77,7 +77,7 @@ impl Need {
             Some(Candidate {
                 name,
                 variant: e.variants.iter().find(of_it)?,
-                finding: compared.map(|c| Finding::of(c, e.unit)),
+                finding: compared.map(|c| Finding::of_comparison(c, e.unit)),
             })
         };
         let mut all: Vec<Candidate<'_>> = self.variants.iter().filter_map(candidate).collect();

@@ -84,7 +84,11 @@ pub fn line(e: &Experiment) -> String {
     if let Some(guest) = e.guest().filter(|_| e.comparisons.is_empty()) {
         return guest.summary();
     }
-    let findings: Vec<Finding> = e.comparisons.iter().map(|c| Finding::of(c, e.unit)).collect();
+    let findings: Vec<Finding> = e
+        .comparisons
+        .iter()
+        .map(|c| Finding::of_comparison(c, e.unit))
+        .collect();
     let mut parts: Vec<String> = summary(&findings).into_iter().collect();
     let laws = growth(e);
     parts.extend(laws.iter().take(MOST_GROWTH).cloned());

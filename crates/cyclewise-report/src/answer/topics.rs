@@ -29,7 +29,7 @@ fn experiment<'a>(record: &'a Record, name: &str) -> Option<&'a Experiment> {
 fn finding<'a>(record: &'a Record, name: &str, a: &str, b: &str) -> Option<Finding<'a>> {
     let e = experiment(record, name)?;
     let c = e.comparisons.iter().find(|c| c.a == a && c.b == b)?;
-    Some(Finding::of(c, e.unit))
+    Some(Finding::of_comparison(c, e.unit))
 }
 
 /// What a row costs, and in which unit: 13.0, cycles; of a row that is not linear the range by the loop around it, in the experiment's unit.
@@ -243,7 +243,7 @@ const MOST_COMMANDS: usize = 3;
 fn commands(record: &Record) -> Option<String> {
     let e = experiment(record, "time")?;
     let shown = e.comparisons.iter().take(MOST_COMMANDS);
-    let mut said: Vec<String> = shown.map(|c| Finding::of(c, e.unit).sentence()).collect();
+    let mut said: Vec<String> = shown.map(|c| Finding::of_comparison(c, e.unit).sentence()).collect();
     if e.comparisons.len() > MOST_COMMANDS {
         said.push(format!("And {} more.", e.comparisons.len() - MOST_COMMANDS));
     }

@@ -79,7 +79,7 @@ struct CommandResult {
 
 impl CommandResult {
     /// `None` of a row that is no command.
-    fn of(v: &Variant) -> Option<Self> {
+    fn from_variant(v: &Variant) -> Option<Self> {
         let timed = v.timed.as_ref()?;
         let metric = |name: &str| v.metrics.get(name).map_or(&[][..], |m| &m.samples);
         let times = match metric("wall") {
@@ -111,7 +111,7 @@ impl CommandResult {
 
 fn results(record: &Record) -> Vec<CommandResult> {
     let variants = record.experiments.iter().flat_map(|e| &e.variants);
-    variants.filter_map(CommandResult::of).collect()
+    variants.filter_map(CommandResult::from_variant).collect()
 }
 
 /// hyperfine's JSON.

@@ -4,7 +4,7 @@ use super::number::{
     NONE, added, at_least_two_digits, brief, cost_range, count, decimals, estimate, half_width, interval, percent,
     significant, uncertainty,
 };
-use crate::record::{Experiment, Kind, Mode, State, TimedCommand, Variant, bounds};
+use crate::record::{Experiment, FigureKind, Mode, State, TimedCommand, Variant, bounds};
 
 /// A row that lost a larger share of its samples says how many.
 const MANY_REJECTED: f64 = 0.1;
@@ -67,8 +67,8 @@ pub(super) fn most(v: &Variant) -> String {
 
 pub(super) fn kind(v: &Variant) -> &'static str {
     match v.kind {
-        Some(Kind::Latency) => "chain",
-        Some(Kind::Throughput) => "throughput",
+        Some(FigureKind::Latency) => "chain",
+        Some(FigureKind::Throughput) => "throughput",
         None => "",
     }
 }

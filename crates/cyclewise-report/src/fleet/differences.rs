@@ -110,7 +110,7 @@ fn means(row: &Row, groups: usize) -> Vec<Option<Trimmed>> {
     }
     let mean = |logs: &mut Vec<f64>| {
         logs.sort_unstable_by(f64::total_cmp);
-        Trimmed::of(logs, RESOLUTION)
+        Trimmed::of_sorted(logs, RESOLUTION)
     };
     logs.iter_mut().map(mean).collect()
 }

@@ -41,7 +41,9 @@ pub(super) fn search(rows: &mut [Row], fleet: &Fleet, rate: f64) -> FoundOutlier
     let mut tests: Vec<(usize, usize)> = Vec::new();
     let mut p = Vec::new();
     let far: Vec<Vec<Option<(f64, f64)>>> = rows.iter().map(far).collect();
-    let pooled = far.iter().fold(Counts::default(), |sum, far| sum.plus(Counts::of(far)));
+    let pooled = far
+        .iter()
+        .fold(Counts::default(), |sum, far| sum.plus(Counts::of_outliers(far)));
     for ((place, row), far) in rows.iter_mut().enumerate().zip(&far) {
         if !row.spread.headline {
             continue;
@@ -56,7 +58,7 @@ pub(super) fn search(rows: &mut [Row], fleet: &Fleet, rate: f64) -> FoundOutlier
     }
     let statements = together::statements(rows, &far, fleet, |far| {
         let far: Vec<_> = far.iter().copied().map(Some).collect();
-        let own = distances(&far, &Counts::of(&far));
+        let own = distances(&far, &Counts::of_outliers(&far));
         own.into_iter().map(|distance| distance.p).collect()
     });
     let q = rates(p, statements.iter().map(|statement| statement.p).collect());
@@ -175,7 +177,7 @@ fn far(row: &Row) -> Vec<Option<(f64, f64)>> {
 
 /// How far each value of a row is from its group; q is not known yet.
 fn distances(far: &[Option<(f64, f64)>], pooled: &Counts) -> Vec<Distance> {
-    let own = Counts::of(far);
+    let own = Counts::of_outliers(far);
     let tails = if own.all >= OWN_TAIL {
         own.sides()
     } else {
@@ -207,7 +209,7 @@ fn prior(row: &Row) -> Option<Prior> {
         .flat_map(|group| &group.modes)
         .filter(|mode| can_tell(mode));
     let variances: Vec<(f64, f64)> = modes.filter_map(|mode| mode.fit).map(|fit| fit.variance()).collect();
-    Prior::of(&variances)
+    Prior::of_groups(&variances)
 }
 
 /// How many distances there are, and how many of them are in the tails.
@@ -220,7 +222,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(far: &[Option<(f64, f64)>]) -> Self {
+    fn of_outliers(far: &[Option<(f64, f64)>]) -> Self {
         let mut counts = Self::default();
         for &(sigmas, df) in far.iter().flatten() {
             let score = stats::normal_score(sigmas, df).abs();
@@ -244,7 +246,7 @@ impl Counts {
 
     /// The tail of both sides together.
     fn both(&self) -> Tail {
-        Tail::of(self.between.iter().sum(), self.all)
+        Tail::holding(self.between.iter().sum(), self.all)
     }
 }
 

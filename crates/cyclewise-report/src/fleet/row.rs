@@ -113,7 +113,7 @@ pub(super) fn describe(column: Column, fleet: &Fleet, headline: bool) -> Row {
         let fit = GroupFit {
             group,
             modes: modes(&sorted),
-            run_spread: RunSpread::of(&runs_of, RESOLUTION),
+            run_spread: RunSpread::between_machines(&runs_of, RESOLUTION),
         };
         groups.push(spread(group, &sorted, range));
         let belongs = |i: usize, of: &[f64]| {
@@ -216,7 +216,7 @@ fn modes(sorted: &[f64]) -> Vec<ModeFit> {
 
 /// A mode of these; of several modes, those far from it are in none, if they are at most a third.
 fn mode(part: &[f64], is_one: bool) -> ModeFit {
-    let fit = Robust::of(part, RESOLUTION).filter(|fit| !is_one && 3 * fit.kept >= 2 * fit.n);
+    let fit = Robust::of_sorted(part, RESOLUTION).filter(|fit| !is_one && 3 * fit.kept >= 2 * fit.n);
     let belongs = |log: &f64| fit.is_none_or(|fit| fit.keeps(*log));
     let start = part.iter().position(belongs).unwrap_or(0);
     let end = part.iter().rposition(belongs).unwrap_or(part.len() - 1);
@@ -225,7 +225,7 @@ fn mode(part: &[f64], is_one: bool) -> ModeFit {
         between: [part[start], part[end]],
         median: median(members),
         machines: members.len(),
-        fit: Robust::of(members, RESOLUTION),
+        fit: Robust::of_sorted(members, RESOLUTION),
         is_borrowed: false,
     }
 }
@@ -249,7 +249,7 @@ fn spread(group: usize, sorted: &[f64], range: [f64; 2]) -> GroupSpread {
         machines: sorted.len(),
         median: median(sorted).exp(),
         ci95: stats::order_interval(sorted, 0.95).map(|bound| bound.map(f64::exp)),
-        spread: Robust::of(sorted, 0.0).map(|fit| fit.sd),
+        spread: Robust::of_sorted(sorted, 0.0).map(|fit| fit.sd),
         quantiles: [0.05, 0.25, 0.75, 0.95].map(quantile),
         bins,
     }

@@ -234,7 +234,7 @@ mod tests {
     fn several_runs_must_agree_at_every_length() {
         let of_runs = |stacks: [[f64; 3]; 3]| {
             let mut whole = record(stacks[0]);
-            whole.runs = stacks.map(|stack| Run::of(&record(stack))).to_vec();
+            whole.runs = stacks.map(|stack| Run::of_record(&record(stack))).to_vec();
             whole
         };
         let apart = of_runs([[4.5, 36.0, 21.0], [4.6, 35.0, 21.0], [4.55, 37.0, 21.5]]);

@@ -94,7 +94,7 @@ impl Cost {
         let (_, mut ci95) = measured.variant.value();
         // Older records have no interval of the median; their samples do.
         if ci95 == [None, None] && measured.variant.headline.is_none() {
-            ci95 = stats::Median::of(&measured.variant.samples).map_or([None, None], |m| m.interval(0.95));
+            ci95 = stats::Median::of_series(&measured.variant.samples).map_or([None, None], |m| m.interval(0.95));
         }
         let times = f64::from(times);
         let row = [measured.experiment.name.as_str(), measured.variant.name.as_str()];
@@ -212,7 +212,7 @@ fn found(p: &Primitive, records: &[&Record]) -> PrimitiveCosts {
     let ratio = |other: Option<Figured>, times| {
         let (other, cost) = other?;
         match [ours.1, cost] {
-            [Ok(_), Ok(_)] => Ratio::of(ours.0, other, times),
+            [Ok(_), Ok(_)] => Ratio::between(ours.0, other, times),
             either if either.contains(&Err(NoCost::NotACost)) => None,
             _ => Ratio::by_length(ours.0, other, times),
         }

@@ -65,7 +65,7 @@ impl Ratio {
     /// In order of preference: the record's comparison of the two; their common rounds, of the quiet state where enough are;
     /// the figures of the rows, which are not paired. Samples are of one run, so figures of several runs are only paired by the
     /// record's comparison between runs.
-    pub fn of(a: Measured, b: Measured, times: u32) -> Option<Self> {
+    pub fn between(a: Measured, b: Measured, times: u32) -> Option<Self> {
         let (x, y) = (a.cost(None).ok()?, b.cost(None).ok()?);
         let times = f64::from(times);
         let whole = |value: f64, ci95: Interval, paired| Self {
@@ -140,7 +140,7 @@ mod tests {
             experiment: &experiment,
             variant,
         };
-        Ratio::of(measured(a), measured(b), times)
+        Ratio::between(measured(a), measured(b), times)
     }
 
     /// A machine whose speed changes by round, so that only rows of the same round may be divided.
@@ -258,7 +258,7 @@ mod tests {
             experiment,
             variant: &experiment.variants[0],
         });
-        let r = Ratio::of(one, other, 1).unwrap();
+        let r = Ratio::between(one, other, 1).unwrap();
         assert_eq!(
             r,
             Ratio {

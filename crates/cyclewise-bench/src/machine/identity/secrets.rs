@@ -15,7 +15,7 @@ pub struct Secrets {
 
 impl Secrets {
     /// Of an identity as it was gathered, and of this process's user.
-    pub fn of(identity: &Identity) -> Self {
+    pub fn of_machine(identity: &Identity) -> Self {
         let home = std::env::var_os("HOME").map(|home| home.to_string_lossy().into_owned());
         // In a job of Slurm the identity has Slurm's name.
         let kernels = Sysfs::machine().text(HOSTNAME).filter(|name| !is_common(name));

@@ -41,7 +41,7 @@ pub(super) fn tried(mut event: LockEvent) -> Tried {
 }
 
 fn outcome(event: &mut LockEvent) -> Result<String, Refusal> {
-    let refused = |e: io::Error| Refusal::Errno(Errno::of(&e));
+    let refused = |e: io::Error| Refusal::Errno(Errno::of_error(&e));
     let allowed = affinity::allowed().map_err(refused)?;
     let has_it = |cpu: &u32| event.cpus.as_ref().is_none_or(|cpus| cpus.contains(cpu));
     let cpu = allowed
@@ -92,7 +92,7 @@ fn counted(spec: &Spec, exercise: Exercise) -> io::Result<u64> {
 }
 
 fn ops(event: &LockEvent, cpu: u32) -> Result<String, Refusal> {
-    let refused = |e: io::Error| Refusal::Errno(Errno::of(&e));
+    let refused = |e: io::Error| Refusal::Errno(Errno::of_error(&e));
     let often = Spec {
         rate: Rate::Every(OPS),
         ..event.sampled

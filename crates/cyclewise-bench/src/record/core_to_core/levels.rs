@@ -21,7 +21,7 @@ pub struct NamedLevel {
 /// # Errors
 /// If pairs are missing.
 pub fn found(e: &Experiment) -> Option<Result<Vec<NamedLevel>, LevelsError>> {
-    let matrix = Matrix::of(e)?;
+    let matrix = Matrix::of_experiment(e)?;
     let count = matrix.cpus.len();
     let mut times = Times::new(count);
     for a in 0..count {

@@ -14,7 +14,7 @@ pub struct Matrix {
 
 impl Matrix {
     /// The pairs of `e`; `None` if it has none.
-    pub fn of(e: &Experiment) -> Option<Matrix> {
+    pub fn of_experiment(e: &Experiment) -> Option<Matrix> {
         let pairs: Vec<([u32; 2], f64)> = measured(e).map(|(pair, ns)| (pair.cpus, ns)).collect();
         let mut cpus: Vec<u32> = pairs.iter().flat_map(|(cpus, _)| *cpus).collect();
         cpus.sort_unstable();

@@ -347,7 +347,7 @@ mod tests {
 
     fn joined(ratios: [[f64; 3]; 3]) -> Experiment {
         let records = ratios.map(of_lengths);
-        let runs: Vec<Run> = records.iter().map(Run::of).collect();
+        let runs: Vec<Run> = records.iter().map(Run::of_record).collect();
         let [mut record, ..] = records;
         figures_between(&mut record.experiments[0], &runs);
         record.experiments.remove(0)

@@ -7,7 +7,7 @@ use super::c_rows::{self, CRow};
 use super::{Definition, Options};
 use crate::arch::{c, raw};
 use crate::error::Result;
-use crate::record::{Kind, Unit};
+use crate::record::{FigureKind, Unit};
 use crate::runner::{Bench, Guards, Sampler, Setup};
 use crate::sys::clock as kernel;
 use cyclewise::clock::{
@@ -68,14 +68,14 @@ static OTHER: Clock = Clock::new(System);
 static KEPT: Clock = Clock::new(System);
 
 /// Bare reads of the counter wait for nothing, and those behind a fence for the copy before. The others do more than read it.
-static KINDS: &[(&str, Kind)] = &[
-    ("rdtsc", Kind::Throughput),
-    ("cntvct", Kind::Throughput),
-    ("lfence-rdtsc", Kind::Latency),
-    ("rdtscp", Kind::Latency),
-    ("isb-cntvct", Kind::Latency),
-    ("bracketed-now", Kind::Latency),
-    ("converted", Kind::Throughput),
+static KINDS: &[(&str, FigureKind)] = &[
+    ("rdtsc", FigureKind::Throughput),
+    ("cntvct", FigureKind::Throughput),
+    ("lfence-rdtsc", FigureKind::Latency),
+    ("rdtscp", FigureKind::Latency),
+    ("isb-cntvct", FigureKind::Latency),
+    ("bracketed-now", FigureKind::Latency),
+    ("converted", FigureKind::Throughput),
 ];
 
 const ONE_CPU: &str = "this process may use one CPU only";

@@ -44,7 +44,7 @@ impl<F: FnMut()> Sampler for Tail<F> {
     /// Our tail compared with the vDSO's.
     fn finding(&self, all: &[Variant]) -> Option<String> {
         let tell = |metric: &str, label: &str| {
-            let comparison = MetricComparison::of(all, [OURS, THEIRS], metric)?;
+            let comparison = MetricComparison::between(all, [OURS, THEIRS], metric)?;
             let ([ours, theirs], [low, high]) = (comparison.means, comparison.ci95);
             Some(format!(
                 "{label} {ours:.0} and {theirs:.0} tick, {} (95 % CI of the difference {low:+.0} to {high:+.0})",

@@ -220,7 +220,7 @@ fn a_matrix_is_the_same_both_ways() {
         r#"{"name":"core-to-core","question":"?","source":"","unit":"ns/op","variants":[],"comparisons":[],"notes":[]}"#,
     )
     .unwrap();
-    assert_eq!((Matrix::of(&e), spans(&e)), (None, Vec::new()));
+    assert_eq!((Matrix::of_experiment(&e), spans(&e)), (None, Vec::new()));
     for (name, median) in [
         ("sibling-0-4", 10.0),
         ("socket-0-2", 50.0),
@@ -232,7 +232,7 @@ fn a_matrix_is_the_same_both_ways() {
         );
         e.variants.push(serde_json::from_str(&text).unwrap());
     }
-    let matrix = Matrix::of(&e).unwrap();
+    let matrix = Matrix::of_experiment(&e).unwrap();
     assert_eq!(matrix.cpus, [0, 2, 4]);
     assert_eq!(
         (matrix.ns(0, 1), matrix.ns(1, 0), matrix.ns(0, 0)),

@@ -15,7 +15,7 @@ mod retries;
 use super::elided::ElidedRows;
 use super::{Definition, Mode, Options, Published};
 use crate::error::Result;
-use crate::record::{Kind, Unit};
+use crate::record::{FigureKind, Unit};
 use crate::runner::crowd::Crowd;
 use crate::runner::{Guards, Sampler, Setup};
 use counts::{Apart, CountRow, Locked, counted};
@@ -56,14 +56,14 @@ const OVER: usize = 4;
 const LIMITS: [u32; 10] = [1, 2, 5, 10, 15, 25, 50, 100, 200, 500];
 
 /// Alone, every pair changes one word.
-static KINDS: &[(&str, Kind)] = &[
-    ("lockref", Kind::Latency),
-    ("cas-pair", Kind::Latency),
-    ("lockref-ref", Kind::Latency),
-    ("lockref-lock", Kind::Latency),
-    ("mutex-count", Kind::Latency),
-    ("plain-cas-pair", Kind::Latency),
-    ("lockref-elided", Kind::Latency),
+static KINDS: &[(&str, FigureKind)] = &[
+    ("lockref", FigureKind::Latency),
+    ("cas-pair", FigureKind::Latency),
+    ("lockref-ref", FigureKind::Latency),
+    ("lockref-lock", FigureKind::Latency),
+    ("mutex-count", FigureKind::Latency),
+    ("plain-cas-pair", FigureKind::Latency),
+    ("lockref-elided", FigureKind::Latency),
 ];
 
 fn setup(options: &Options) -> Result<Setup> {

@@ -9,7 +9,7 @@ mod structures;
 use super::{Definition, Options};
 use crate::arch::observe;
 use crate::error::{Error, Result};
-use crate::record::{Kind, Unit};
+use crate::record::{FigureKind, Unit};
 use crate::runner::crowd::Crowd;
 use crate::runner::{Bench, Guards, Sample, Sampler, Setup};
 use crossbeam_queue::{ArrayQueue, SegQueue};
@@ -59,13 +59,13 @@ const BATCH: u64 = 32;
 const LARGE_BATCH: u64 = 4096;
 
 /// Every addition changes one word, every pair of a get and a put likewise.
-static KINDS: &[(&str, Kind)] = &[
-    ("rseq-add", Kind::Latency),
-    ("counter-add", Kind::Latency),
-    ("counter-add-4096", Kind::Latency),
-    ("lock-add", Kind::Latency),
-    ("ref", Kind::Latency),
-    ("lock-pair", Kind::Latency),
+static KINDS: &[(&str, FigureKind)] = &[
+    ("rseq-add", FigureKind::Latency),
+    ("counter-add", FigureKind::Latency),
+    ("counter-add-4096", FigureKind::Latency),
+    ("lock-add", FigureKind::Latency),
+    ("ref", FigureKind::Latency),
+    ("lock-pair", FigureKind::Latency),
 ];
 
 fn setup(options: &Options) -> Result<Setup> {

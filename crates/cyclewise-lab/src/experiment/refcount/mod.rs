@@ -12,7 +12,7 @@ use super::elided::ElidedRows;
 use super::{Definition, Options, Published};
 use crate::arch::c;
 use crate::error::Result;
-use crate::record::{Kind, Unit};
+use crate::record::{FigureKind, Unit};
 use crate::runner::{Bench, Guards, Mode, Setup};
 use cas_full::{CasFull, CasFull64};
 use cyclewise::refs::rcuref::{Got, Rcuref};
@@ -130,27 +130,27 @@ fn free() {
 }
 
 /// Every pair changes one count.
-static KINDS: &[(&str, Kind)] = &[
-    ("atomic", Kind::Latency),
-    ("refcount", Kind::Latency),
-    ("cas-full", Kind::Latency),
-    ("atomic64", Kind::Latency),
-    ("refcount64", Kind::Latency),
-    ("cas-full64", Kind::Latency),
-    ("inc-not-zero", Kind::Latency),
-    ("rcuref", Kind::Latency),
-    ("plain", Kind::Latency),
-    ("plain64", Kind::Latency),
-    ("atomic-elided", Kind::Latency),
-    ("refcount-elided", Kind::Latency),
-    ("refcount64-elided", Kind::Latency),
-    ("rcuref-elided", Kind::Latency),
-    ("c-refcount", Kind::Latency),
-    ("c-refcount64", Kind::Latency),
-    ("c11-atomic", Kind::Latency),
-    ("c11-atomic64", Kind::Latency),
-    ("c-refcount-elided", Kind::Latency),
-    ("c-refcount64-elided", Kind::Latency),
+static KINDS: &[(&str, FigureKind)] = &[
+    ("atomic", FigureKind::Latency),
+    ("refcount", FigureKind::Latency),
+    ("cas-full", FigureKind::Latency),
+    ("atomic64", FigureKind::Latency),
+    ("refcount64", FigureKind::Latency),
+    ("cas-full64", FigureKind::Latency),
+    ("inc-not-zero", FigureKind::Latency),
+    ("rcuref", FigureKind::Latency),
+    ("plain", FigureKind::Latency),
+    ("plain64", FigureKind::Latency),
+    ("atomic-elided", FigureKind::Latency),
+    ("refcount-elided", FigureKind::Latency),
+    ("refcount64-elided", FigureKind::Latency),
+    ("rcuref-elided", FigureKind::Latency),
+    ("c-refcount", FigureKind::Latency),
+    ("c-refcount64", FigureKind::Latency),
+    ("c11-atomic", FigureKind::Latency),
+    ("c11-atomic64", FigureKind::Latency),
+    ("c-refcount-elided", FigureKind::Latency),
+    ("c-refcount64-elided", FigureKind::Latency),
 ];
 
 fn setup(options: &Options) -> Result<Setup> {

@@ -5,7 +5,7 @@ use super::slope::{Counts, GuestSlope};
 use crate::error::{Error, Result};
 use crate::experiment::{Mode, Options, index, left_out, pairs};
 use crate::machine::guest;
-use crate::record::Kind;
+use crate::record::FigureKind;
 use crate::runner::{Control, MissingVariant, Sampler, Setup, Shape, timer};
 use cyclewise_guest::batch::Bench;
 use cyclewise_guest::payload::Payload;
@@ -83,19 +83,19 @@ const RDTSC: [(&str, &str); 8] = [
 ];
 
 /// Rows whose copies wait for the one before: read-modify-writes of one word, and serializing instructions.
-static KINDS: &[(&str, Kind)] = &[
-    ("gs-inc", Kind::Latency),
-    ("table-inc", Kind::Latency),
-    ("gs-inc-64", Kind::Latency),
-    ("lock-xadd32", Kind::Latency),
-    ("lock-xadd64", Kind::Latency),
-    ("lock-inc64", Kind::Latency),
-    ("lock-cmpxchg64", Kind::Latency),
-    ("push-pop", Kind::Throughput),
-    ("absolute-load", Kind::Throughput),
-    ("gs-load", Kind::Throughput),
-    ("fs-load", Kind::Throughput),
-    ("rdtsc", Kind::Throughput),
+static KINDS: &[(&str, FigureKind)] = &[
+    ("gs-inc", FigureKind::Latency),
+    ("table-inc", FigureKind::Latency),
+    ("gs-inc-64", FigureKind::Latency),
+    ("lock-xadd32", FigureKind::Latency),
+    ("lock-xadd64", FigureKind::Latency),
+    ("lock-inc64", FigureKind::Latency),
+    ("lock-cmpxchg64", FigureKind::Latency),
+    ("push-pop", FigureKind::Throughput),
+    ("absolute-load", FigureKind::Throughput),
+    ("gs-load", FigureKind::Throughput),
+    ("fs-load", FigureKind::Throughput),
+    ("rdtsc", FigureKind::Throughput),
 ];
 
 /// Prepares a family.

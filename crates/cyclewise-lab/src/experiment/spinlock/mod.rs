@@ -16,7 +16,7 @@ mod mcs;
 use super::elided::ElidedRows;
 use super::{Definition, Mode, Options};
 use crate::error::Result;
-use crate::record::{Kind, Unit};
+use crate::record::{FigureKind, Unit};
 use crate::runner::crowd::Crowd;
 use crate::runner::{Bench, Guards, Sample, Sampler, Setup, metrics};
 use contention::{LockRun, Work, contend};
@@ -41,14 +41,14 @@ const OVER: usize = 8;
 const PEERS: [&str; 5] = ["parking-lot", "std-mutex", "spin", "spin-ticket", "mcs"];
 
 /// Every pair of a free lock changes its word. Under contention, other threads decide.
-static KINDS: &[(&str, Kind)] = &[
-    ("cyclewise", Kind::Latency),
-    ("parking-lot", Kind::Latency),
-    ("std-mutex", Kind::Latency),
-    ("spin", Kind::Latency),
-    ("spin-ticket", Kind::Latency),
-    ("mcs", Kind::Latency),
-    ("cyclewise-elided", Kind::Latency),
+static KINDS: &[(&str, FigureKind)] = &[
+    ("cyclewise", FigureKind::Latency),
+    ("parking-lot", FigureKind::Latency),
+    ("std-mutex", FigureKind::Latency),
+    ("spin", FigureKind::Latency),
+    ("spin-ticket", FigureKind::Latency),
+    ("mcs", FigureKind::Latency),
+    ("cyclewise-elided", FigureKind::Latency),
 ];
 
 fn setup(options: &Options) -> Result<Setup> {

@@ -32,7 +32,7 @@ pub(crate) fn examine(key: Option<&Key>) -> Report {
     let Some(key) = key else {
         return examine_with(&inputs);
     };
-    let secrets = Secrets::of(&inputs.identity);
+    let secrets = Secrets::of_machine(&inputs.identity);
     key.hide(&mut inputs.identity);
     let mut report = examine_with(&inputs);
     for line in &mut report.lines {

@@ -67,7 +67,7 @@ fn run(source: &mut Source, noise: Noise, change: f64) -> Record {
         }
     });
     let mut record = record(1e9, variants.collect());
-    record.runs = vec![Run::of(&record)];
+    record.runs = vec![Run::of_record(&record)];
     record
 }
 
@@ -174,7 +174,7 @@ fn of_medians(medians: &[f64], floor: f64) -> Record {
     joined(medians.iter().map(|median| {
         let mut record = record(1e9, vec![variant("a", *median)]);
         record.experiments[0].control.as_mut().unwrap().floor = floor;
-        record.runs = vec![Run::of(&record)];
+        record.runs = vec![Run::of_record(&record)];
         record
     }))
 }
@@ -235,7 +235,7 @@ fn quiet_rounds_of_some_runs_are_not_compared_with_all_rounds_of_others() {
             ..Figure::default()
         });
         let mut record = record(1e9, vec![v]);
-        record.runs = vec![Run::of(&record)];
+        record.runs = vec![Run::of_record(&record)];
         record
     };
     let of = |quiet: [bool; 5]| joined(quiet.map(run));

@@ -21,7 +21,7 @@ fn with_runs(records: &mut [Record; 2]) {
             let v = &mut run.experiments[0].variants[0];
             let per_copy = v.linearity.as_ref().unwrap().per_copy.map(|cost| cost * times);
             *v = bent("a", per_copy, "");
-            Run::of(&run)
+            Run::of_record(&run)
         });
         record.runs = all.to_vec();
     }

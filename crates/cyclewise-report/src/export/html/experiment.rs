@@ -49,7 +49,10 @@ impl<'a> ExperimentView<'a> {
         dots: usize,
         published: &[Published],
     ) -> Result<Self> {
-        let verdicts = e.comparisons.iter().map(|c| sentence(&Finding::of(c, e.unit)));
+        let verdicts = e
+            .comparisons
+            .iter()
+            .map(|c| sentence(&Finding::of_comparison(c, e.unit)));
         let figures = Some(figures(e)).filter(|table| !table.rows.is_empty());
         let details = [figures, metrics(e), comparisons(e)];
         Ok(ExperimentView {
@@ -111,7 +114,7 @@ const MOST_PAIRS: usize = 45;
 
 /// The heat map of the one-way times between CPUs.
 fn matrix(e: &Experiment) -> Result<Option<Plot>> {
-    let Some(matrix) = Matrix::of(e) else {
+    let Some(matrix) = Matrix::of_experiment(e) else {
         return Ok(None);
     };
     let cpus: Vec<String> = matrix.cpus.iter().map(u32::to_string).collect();
@@ -299,7 +302,7 @@ fn comparisons(e: &Experiment) -> Option<Table> {
     table.numbers("p", "rank");
     table.words("Tests");
     for c in &e.comparisons {
-        let f = Finding::of(c, e.unit);
+        let f = Finding::of_comparison(c, e.unit);
         let paired = c.paired();
         let tests: Vec<String> = c.tests.iter().map(|t| format!("{}: {}", t.name, t.seen)).collect();
         let difference = match f.has_difference() {

@@ -11,7 +11,7 @@ pub(super) const MOST_ROWS: usize = 28;
 
 /// The matrix and the distances of `e`; `None` if it has no pairs.
 pub(super) fn matrix(e: &Experiment, look: Look) -> Option<String> {
-    let matrix = Matrix::of(e)?;
+    let matrix = Matrix::of_experiment(e)?;
     let cpus = &matrix.cpus;
     let rows = spans(e).into_iter().map(|s| {
         // The spread of one distance's pairs is their uncertainty.

@@ -63,7 +63,7 @@ fn text(record: &Record, e: &Experiment, v: &Variant) -> String {
         .comparisons
         .iter()
         .filter(|c| c.a == v.name)
-        .map(|c| Finding::of(c, e.unit));
+        .map(|c| Finding::of_comparison(c, e.unit));
     let mut lines: Vec<String> = findings
         .map(|f| {
             let style = style(f.verdict);

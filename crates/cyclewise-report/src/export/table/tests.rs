@@ -3,7 +3,7 @@
 use super::*;
 use crate::record::made_up::{bent, experiment_of, in_context, record_of};
 use crate::record::{
-    BetweenRuns, Cgroup, Comparison, Control, Cycles, Figure, Kind, Linearity, Metric, Mode, Paired, Probe, Unit,
+    BetweenRuns, Cgroup, Comparison, Control, Cycles, Figure, FigureKind, Linearity, Metric, Mode, Paired, Probe, Unit,
     Variant, Verdict,
 };
 
@@ -21,7 +21,7 @@ fn figure(state: State, median: f64, half: f64) -> Figure {
     }
 }
 
-fn row(name: &str, median: f64, kind: Kind) -> Variant {
+fn row(name: &str, median: f64, kind: FigureKind) -> Variant {
     Variant {
         name: name.to_owned(),
         n: 500,
@@ -68,7 +68,7 @@ fn pair(a: &str, b: &str, verdict: Verdict, ratio: f64, reason: Option<&str>) ->
 
 /// A record with every verdict, mark and kind of row.
 fn every() -> Record {
-    let mut bent = row("refcount-elided-of-a-long-name", 17.6, Kind::Latency);
+    let mut bent = row("refcount-elided-of-a-long-name", 17.6, FigureKind::Latency);
     bent.linearity = Some(Linearity {
         copies: [4.0, 8.0, 16.0],
         per_copy: [1.76, 9.69, 9.7],
@@ -77,7 +77,7 @@ fn every() -> Record {
         why: "two copies take more than twice the time of one".to_owned(),
         ..Linearity::default()
     });
-    let mut modes = row("soft-mask", 1.5, Kind::Throughput);
+    let mut modes = row("soft-mask", 1.5, FigureKind::Throughput);
     modes.headline.as_mut().unwrap().modes = vec![
         Mode {
             value: 1.5,
@@ -88,13 +88,13 @@ fn every() -> Record {
             share: 0.48,
         },
     ];
-    let mut unbounded = row("few", 3.0, Kind::Throughput);
+    let mut unbounded = row("few", 3.0, FigureKind::Throughput);
     unbounded.headline.as_mut().unwrap().ci95 = [None, None];
     unbounded.min = -7.29;
     unbounded.rejected = 400;
-    let mut lost = row("lost", 1.0, Kind::Latency);
+    let mut lost = row("lost", 1.0, FigureKind::Latency);
     lost.n = 0;
-    let mut several = row("several-runs", 5.0, Kind::Latency);
+    let mut several = row("several-runs", 5.0, FigureKind::Latency);
     several.between = Some(BetweenRuns {
         runs: 5,
         value: 5.123,
@@ -122,7 +122,7 @@ fn every() -> Record {
             ..Control::default()
         }),
         variants: vec![
-            row("lock-inc64", 6.34, Kind::Latency),
+            row("lock-inc64", 6.34, FigureKind::Latency),
             bent,
             modes,
             unbounded,
@@ -213,7 +213,7 @@ fn metrics_that_say_nothing_are_left_out() {
 
 #[test]
 fn figures_of_no_interval_have_two_digits() {
-    let mut v = row("few", 38.507, Kind::Latency);
+    let mut v = row("few", 38.507, FigureKind::Latency);
     v.ci95 = [38.506, 38.508];
     v.headline.as_mut().unwrap().ci95 = [None, None];
     assert_eq!(crate::export::row::median(&v), "39");

@@ -9,7 +9,7 @@ use comfy_table::Table;
 /// All comparisons of `e`: the deciding figures, then the t-test of the source.
 pub(super) fn comparisons(e: &Experiment) -> Table {
     let rows = e.comparisons.iter().map(|c| {
-        let f = Finding::of(c, e.unit);
+        let f = Finding::of_comparison(c, e.unit);
         let paired = c.paired();
         let colour = style(f.verdict);
         let of_slopes = |shown: String| if f.has_difference() { shown } else { NONE.to_owned() };

@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     fn axis(strips: &[&[f64]]) -> Axis {
-        let strips: Vec<Strip> = strips.iter().map(|s| Strip::of("x", s)).collect();
+        let strips: Vec<Strip> = strips.iter().map(|s| Strip::of_samples("x", s)).collect();
         Axis::choose(&strips).unwrap()
     }
 
@@ -258,7 +258,7 @@ mod tests {
             samples[200] = outlier;
             let strip = |value| Strip {
                 value,
-                ..Strip::of("x", &samples)
+                ..Strip::of_samples("x", &samples)
             };
             let by_median = Axis::choose(&[strip(6.5)]).unwrap();
             assert!(by_median.high_lane && by_median.hi < 10.0, "{outlier}: {by_median:?}");
@@ -277,6 +277,6 @@ mod tests {
             assert!(a.ticks(5).0.len() < 100);
         }
         assert_eq!(Axis::choose(&[]), None);
-        assert_eq!(Axis::choose(&[Strip::of("x", &[f64::NAN])]), None);
+        assert_eq!(Axis::choose(&[Strip::of_samples("x", &[f64::NAN])]), None);
     }
 }

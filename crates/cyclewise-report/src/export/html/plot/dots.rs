@@ -83,12 +83,12 @@ mod tests {
     #[test]
     fn the_number_is_bounded_and_the_ends_stay() {
         let samples: Vec<f64> = (0..10_000).map(f64::from).rev().collect();
-        let dots = dots(&Strip::of("x", &samples), 100);
+        let dots = dots(&Strip::of_samples("x", &samples), 100);
         assert_eq!(dots.len(), 100);
         assert_eq!((dots[0].value, dots[99].value), (0.0, 9999.0));
         assert!((dots[50].value - 5050.0).abs() < 60.0, "{}", dots[50].value);
         // The twin: with room for all, all are there.
-        assert_eq!(super::dots(&Strip::of("x", &samples), 10_000).len(), 10_000);
+        assert_eq!(super::dots(&Strip::of_samples("x", &samples), 10_000).len(), 10_000);
     }
 
     #[test]
@@ -97,13 +97,13 @@ mod tests {
         let states: String = (0..1000).map(|i| if i < 996 { 'q' } else { 'b' }).collect();
         let strip = Strip {
             states: &states,
-            ..Strip::of("x", &samples)
+            ..Strip::of_samples("x", &samples)
         };
         let dots = dots(&strip, 50);
         let busy: Vec<f64> = dots.iter().filter(|d| d.series == 1).map(|d| d.value).collect();
         assert_eq!(busy, [996.0, 999.0]);
         assert!(dots.iter().all(|d| (d.series == 1) == (d.band[0] > 0.0)));
         assert_eq!(legend(&[strip]).len(), 2);
-        assert!(legend(&[Strip::of("x", &samples)]).is_empty());
+        assert!(legend(&[Strip::of_samples("x", &samples)]).is_empty());
     }
 }

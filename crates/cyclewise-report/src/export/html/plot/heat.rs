@@ -46,7 +46,7 @@ struct Scale {
 }
 
 impl Scale {
-    fn of(values: impl Iterator<Item = f64> + Clone) -> Option<Scale> {
+    fn for_values(values: impl Iterator<Item = f64> + Clone) -> Option<Scale> {
         let (lo, hi) = ends(values)?;
         Some(Scale {
             lo,
@@ -112,7 +112,7 @@ impl Heat<'_> {
 
     /// Draws the map; `None` if there is nothing to draw.
     pub fn draw(&self) -> Result<Option<Plot>> {
-        let Some(scale) = Scale::of(self.finite()) else {
+        let Some(scale) = Scale::for_values(self.finite()) else {
             return Ok(None);
         };
         let svgs = both_shapes(|shape| {
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn values_from_zero_on_are_told_apart_by_their_root() {
-        let scale = Scale::of([-0.4, 0.0, 0.5, 4.0, 100.0].into_iter()).unwrap();
+        let scale = Scale::for_values([-0.4, 0.0, 0.5, 4.0, 100.0].into_iter()).unwrap();
         let step = |value: f64| scale.step(value);
         assert_eq!((step(-0.4), step(0.0), step(100.0)), (0, 0, HEATS - 1));
         assert!(step(4.0) > step(0.5), "a linear scale has one step for both");

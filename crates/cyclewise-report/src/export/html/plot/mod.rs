@@ -215,7 +215,7 @@ impl Figure<'_> {
 
 #[cfg(test)]
 impl<'a> Strip<'a> {
-    fn of(label: &str, samples: &'a [f64]) -> Self {
+    fn of_samples(label: &str, samples: &'a [f64]) -> Self {
         let mean = samples.iter().sum::<f64>() / samples.len() as f64;
         Strip {
             label: label.to_owned(),
