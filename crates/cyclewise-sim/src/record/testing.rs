@@ -1,7 +1,7 @@
 //! A small sweep, for the tests of its parts.
 
 use super::{Point, SCHEMA, Shard, Simulation, Sweep, due};
-use crate::{Machine, Placement, Relax, Workload};
+use crate::{Latencies, Machine, Outcome, Placement, Relax, Workload};
 use cyclewise_bench::record::Tool;
 
 /// Workloads with and without a retry limit on a machine of the tree.
@@ -48,4 +48,33 @@ pub fn document(sweep: &Sweep, shard: Option<Shard>) -> Simulation {
 /// Shard `index` of `count`.
 pub fn shard(index: u32, count: u32) -> Option<Shard> {
     Some(Shard { index, count })
+}
+
+/// Made-up figures of so many threads.
+pub fn outcome(threads: u32, ns_per_op: f64) -> Outcome {
+    let ns = |share: f64| share * ns_per_op * f64::from(threads);
+    Outcome {
+        threads,
+        ops: 2000,
+        elapsed_ns: 2000.0 * ns_per_op,
+        ns_per_op,
+        ops_per_s: 1e9 / ns_per_op,
+        latency: Latencies {
+            p50_ns: ns(0.9),
+            p90_ns: ns(1.3),
+            p99_ns: ns(2.0),
+            p999_ns: ns(3.0),
+            max_ns: ns(4.0),
+        },
+        jain: 1.0 / f64::from(threads).sqrt(),
+        slowest_share: None,
+        longest_wait_ns: ns(4.5),
+        retries_per_success: 0.0,
+        line_moves_per_op: 2.0,
+        ops_per_ownership: 0.5,
+        fallback_share: 0.0,
+        events: 10_000,
+        warm_up_ops: 0,
+        stationary: None,
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::machine::HeldOut;
-use crate::{Machine, Placement, Relax, Topology, Workload};
+use crate::{Machine, Topology, Workload};
 
 fn of(shard: Option<Shard>) -> Simulation {
     let topology = Topology::new(1, 1, 4, 1);
@@ -15,15 +15,10 @@ fn of(shard: Option<Shard>) -> Simulation {
     let sweep = Sweep {
         machines: vec![machine],
         workloads: vec![Workload::FetchAdd, Workload::Lockref],
-        threads: vec![1, 2, 4],
         retry_limits: vec![Some(2), None],
-        relax: vec![Relax::None],
-        critical_cycles: 0,
         parallel_cycles: Some(10),
-        placement: Placement::Compact,
-        readers: 0,
         ops: Some(50),
-        seed: 1,
+        ..crate::record::testing::sweep(&[1, 2, 4])
     };
     run(sweep, shard, Tool::this(), &|_, _| ())
 }

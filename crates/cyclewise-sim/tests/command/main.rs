@@ -3,10 +3,7 @@
 mod beside;
 mod common;
 mod machines;
-mod page;
 mod sweeps;
-#[path = "../../../cyclewise-report/src/export/html/visible.rs"]
-mod visible;
 
 use common::{Folder, command, cyclewise_sim, refused, text, with, words};
 

@@ -238,9 +238,8 @@ mod tests {
     use super::*;
     use crate::band::Evidence;
     use crate::machine::HeldOut;
-    use crate::record::{SCHEMA, Shard, Sweep};
-    use crate::{Job, Latencies, Placement, Relax, Topology};
-    use cyclewise_bench::record::Tool;
+    use crate::record::{Sweep, testing};
+    use crate::{Job, Placement, Relax, Topology};
 
     #[test]
     fn the_table_as_people_read_it() {
@@ -253,75 +252,37 @@ mod tests {
         let sweep = Sweep {
             machines: vec![machine],
             workloads: vec![Workload::FetchAdd, Workload::Lockref],
-            threads: vec![4],
             retry_limits: vec![Some(100), None],
             relax: vec![Relax::Exponential { max: 64 }],
             critical_cycles: 5,
             parallel_cycles: Some(50),
             placement: Placement::CompactSmt,
-            readers: 0,
-            ops: None,
-            seed: 1,
+            ..testing::sweep(&[4])
         };
-        let outcome = |i: usize| Outcome {
-            threads: 4,
-            ops: 2000,
-            elapsed_ns: 90_000.0,
-            ns_per_op: 45.0,
-            ops_per_s: 22_222_222.0,
-            latency: Latencies {
-                p50_ns: 171.2,
-                p90_ns: 190.0,
-                p99_ns: 900.5,
-                p999_ns: 1500.0,
-                max_ns: 12_345.6,
-            },
-            jain: 0.98765,
-            slowest_share: Some(if i == 0 { 0.9 } else { 0.04 }),
-            longest_wait_ns: 12_400.0,
-            retries_per_success: 0.0456,
-            line_moves_per_op: 1.0,
-            ops_per_ownership: 0.999,
-            fallback_share: 0.125 * i as f64,
-            events: 1,
-            warm_up_ops: 1000,
-            stationary: Some(true),
+        let mut simulation = testing::document(&sweep, None);
+        simulation.shard = testing::shard(1, 2);
+        let [first, second, third] = &mut simulation.points[..] else {
+            panic!("three points");
         };
-        let points = sweep
-            .jobs()
-            .into_iter()
-            .enumerate()
-            .map(|(index, (machine, job))| Point {
-                index,
-                machine,
-                job,
-                outcome: (index < 2).then(|| outcome(index)),
-                range: (index < 2).then(|| Range {
-                    ns: [40.0, 121.0],
-                    regimes: if index == 0 {
-                        Vec::new()
-                    } else {
-                        vec![[40.0, 50.0], [118.0, 121.0]]
-                    },
-                }),
-                band: (index == 1).then_some(Band {
-                    factor: 1.4,
-                    rows: 9,
-                    coverage: 0.8,
-                    from: Evidence::ThisMachine,
-                }),
-                refused: (index == 2).then(|| "no operation was done in 9 events".to_owned()),
-            });
-        let simulation = Simulation {
-            schema: SCHEMA.to_owned(),
-            tool: Tool {
-                version: "0".to_owned(),
-                commit: None,
-            },
-            points: points.collect(),
-            sweep,
-            shard: Some(Shard { index: 1, count: 2 }),
-        };
+        third.refused = Some("no operation was done in 9 events".to_owned());
+        for (point, share) in [(&mut *first, 0.9), (&mut *second, 0.04)] {
+            let outcome = Outcome {
+                slowest_share: Some(share),
+                ..testing::outcome(4, 45.0)
+            };
+            let range = Range {
+                ns: [40.0, 121.0],
+                regimes: Vec::new(),
+            };
+            (point.outcome, point.range, point.refused) = (Some(outcome), Some(range), None);
+        }
+        second.range.as_mut().unwrap().regimes = vec![[40.0, 50.0], [118.0, 121.0]];
+        second.band = Some(Band {
+            factor: 1.4,
+            rows: 9,
+            coverage: 0.8,
+            from: Evidence::ThisMachine,
+        });
         let text = super::simulation(&simulation, Look::new(Some(80), false));
         insta::assert_snapshot!(anstream::adapter::strip_str(&text).to_string());
     }

@@ -1,18 +1,14 @@
 //! The page of a simulated sweep, with invented data so that changes of the model do not affect them.
 
-use crate::visible::text;
-use cyclewise_bench::record::Tool;
-use cyclewise_sim::export::html::render_simulation;
-use cyclewise_sim::machine::{HeldOut, Published};
-use cyclewise_sim::record::{Point, SCHEMA, Simulation, Sweep};
-use cyclewise_sim::{Job, Latencies, Machine, Outcome, Placement, Relax, Topology, Workload};
+#[path = "../../../../cyclewise-report/src/export/html/visible.rs"]
+mod visible;
 
-fn tool() -> Tool {
-    Tool {
-        version: "0.1.0".to_owned(),
-        commit: None,
-    }
-}
+use super::render_simulation;
+use crate::machine::{HeldOut, Published};
+use crate::record::testing::{document, outcome, sweep};
+use crate::record::{Simulation, Sweep};
+use crate::{Job, Machine, Relax, Topology, Workload};
+use visible::text;
 
 fn machine() -> Machine {
     let mut machine = Machine::plain(Topology::new(2, 1, 8, 1));
@@ -42,70 +38,29 @@ fn machine() -> Machine {
 }
 
 /// Figures that follow from threads and limit.
-fn outcome(job: &Job) -> Outcome {
-    let limit = f64::from(job.retry_limit.unwrap_or(200));
-    let ns_per_op = 10.0 + f64::from(job.threads) * (3.0 + limit / 100.0);
-    let ns = |share: f64| share * ns_per_op * f64::from(job.threads);
-    Outcome {
-        threads: job.threads,
-        ops: 2000,
-        elapsed_ns: 2000.0 * ns_per_op,
-        ns_per_op,
-        ops_per_s: 1e9 / ns_per_op,
-        latency: Latencies {
-            p50_ns: ns(0.9),
-            p90_ns: ns(1.3),
-            p99_ns: ns(2.0),
-            p999_ns: ns(3.0),
-            max_ns: ns(4.0),
-        },
-        jain: 1.0 / f64::from(job.threads).sqrt(),
-        slowest_share: None,
-        longest_wait_ns: ns(4.5),
-        retries_per_success: f64::from(job.threads - 1) * limit / 200.0,
-        line_moves_per_op: 2.0,
-        ops_per_ownership: 0.5,
-        fallback_share: if job.retry_limit.is_some() { 0.25 } else { 0.0 },
-        events: 10_000,
-        warm_up_ops: 0,
-        stationary: None,
-    }
-}
-
 fn simulation(limits: &[Option<u32>]) -> Simulation {
     let sweep = Sweep {
         machines: vec![machine()],
         workloads: vec![Workload::Lockref],
-        threads: vec![1, 2, 4, 8, 16],
         retry_limits: limits.to_vec(),
-        relax: vec![Relax::None],
         critical_cycles: 5,
         parallel_cycles: Some(50),
-        placement: Placement::Compact,
-        readers: 0,
-        ops: None,
-        seed: 1,
+        ..sweep(&[1, 2, 4, 8, 16])
     };
-    let points = sweep
-        .jobs()
-        .into_iter()
-        .enumerate()
-        .map(|(index, (machine, job))| Point {
-            index,
-            machine,
-            outcome: Some(outcome(&job)),
-            range: None,
-            band: None,
-            refused: None,
-            job,
-        });
-    Simulation {
-        schema: SCHEMA.to_owned(),
-        tool: tool(),
-        points: points.collect(),
-        sweep,
-        shard: None,
+    let mut simulation = document(&sweep, None);
+    simulation.tool = cyclewise_bench::record::Tool {
+        version: "0.1.0".to_owned(),
+        commit: None,
+    };
+    for point in &mut simulation.points {
+        let limit = f64::from(point.job.retry_limit.unwrap_or(200));
+        let threads = point.job.threads;
+        let mut found = outcome(threads, 10.0 + f64::from(threads) * (3.0 + limit / 100.0));
+        found.retries_per_success = f64::from(threads - 1) * limit / 200.0;
+        found.fallback_share = if point.job.retry_limit.is_some() { 0.25 } else { 0.0 };
+        (point.outcome, point.refused) = (Some(found), None);
     }
+    simulation
 }
 
 fn page() -> String {

@@ -323,3 +323,6 @@ fn published(s: &Simulation) -> Option<Table> {
     }
     (!table.rows.is_empty()).then_some(table)
 }
+
+#[cfg(test)]
+mod tests;
