@@ -1,23 +1,11 @@
 //! The files of a folder that may be shards.
 
 use crate::error::{Error, Result};
-use crate::record::plan;
+use crate::export::job;
 use std::path::{Path, PathBuf};
 
-/// What `fleet plan` and `fleet join` write themselves, besides folders.
-const OURS: &[&str] = &[
-    plan::FILE,
-    "array.sbatch",
-    "records.sbatch",
-    "record-node",
-    "join.sbatch",
-    "submit",
-    "local",
-    "joined.json",
-    "joined.json.gz",
-    "fleet.jsonl",
-    "fleet.jsonl.gz",
-];
+/// What `fleet join` writes itself, besides the files of a job.
+const JOINED: [&str; 4] = ["joined.json", "joined.json.gz", "fleet.jsonl", "fleet.jsonl.gz"];
 
 /// The folder of the shards that a job writes.
 const SHARDS: &str = "shards";
@@ -42,7 +30,12 @@ pub(crate) fn files(dir: &Path) -> Result<Vec<PathBuf>> {
         };
         for entry in std::fs::read_dir(&folder).map_err(failed)? {
             let path = entry.map_err(failed)?.path();
-            let is_ours = || folder == dir && path.file_name().is_some_and(|n| OURS.iter().any(|ours| n == *ours));
+            let is_ours = || {
+                folder == dir
+                    && path
+                        .file_name()
+                        .is_some_and(|n| job::FILES.iter().chain(&JOINED).any(|ours| n == *ours))
+            };
             // A plan's folder has folders of other files; a shard's place has none.
             let is_other_folder = || folder == dir && path.is_dir();
             if !is_ours() && !is_other_folder() {
