@@ -180,7 +180,7 @@ fn lowest(answer: &str) -> Option<i32> {
 mod tests {
     use super::{ANSWER, answer, find_in, lowest};
     use crate::counts::Arch;
-    use std::os::unix::fs::PermissionsExt;
+    use crate::emulator::executable::write_executable;
     use std::process::Command;
     use std::time::{Duration, Instant};
 
@@ -208,8 +208,7 @@ mod tests {
     fn pretend(script: &str) -> (tempfile::TempDir, String) {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("qemu-x86_64");
-        std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
-        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        write_executable(&file, format!("#!/bin/sh\n{script}\n"));
         let error = find_in(Arch::X86_64, folder.path().as_os_str()).unwrap_err();
         (folder, error.message)
     }

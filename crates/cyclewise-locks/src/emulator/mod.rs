@@ -25,6 +25,9 @@ mod collect;
 #[path = "../../plugin/command_line.rs"]
 #[allow(dead_code, unreachable_pub, reason = "shared with the plugin, which uses more of it")]
 mod command_line;
+#[cfg(test)]
+#[path = "../../tests/common/executable.rs"]
+mod executable;
 mod find;
 mod folder;
 #[path = "../../plugin/layout.rs"]
