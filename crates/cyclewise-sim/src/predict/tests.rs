@@ -87,7 +87,7 @@ fn moves(run: &Simulate, machine: &Machine, job: &Job, clock: f64, transfers: f6
 
 #[test]
 fn no_prediction_moves_by_more_than_its_inputs_do() {
-    let cases = if crate::is_long() { 150 } else { 10 };
+    let cases = if crate::is_long() { 150 } else { 6 };
     let config = Config {
         failure_persistence: None,
         ..Config::with_cases(cases)

@@ -52,12 +52,16 @@ static KINDS: &[(&str, FigureKind)] = &[
 ];
 
 fn setup(options: &Options) -> Result<Setup> {
-    let cpus = options.cpus()?;
-    let span = Duration::from_millis(match options.mode {
+    let span = match options.mode {
         Mode::Quick => 20,
         Mode::Normal => 100, // some time slices of 3 or 4 ms for each CPU
         Mode::Full => 500,
-    });
+    };
+    with_span(options, Duration::from_millis(span))
+}
+
+fn with_span(options: &Options, span: Duration) -> Result<Setup> {
+    let cpus = options.cpus()?;
     let work = Work::measured();
     let mut notes = vec![work.describe(), crowds(cpus.len(), span)];
     let mut elided = ElidedRows::new();
