@@ -22,6 +22,15 @@ pub fn comparison(verdict: Verdict, ratio: f64, ci: [f64; 2]) -> Comparison {
     }
 }
 
+/// A comparison of `a` with `b`, whose ratio is known to this share on either side.
+pub fn pair(a: &str, b: &str, verdict: Verdict, ratio: f64, share: f64) -> Comparison {
+    Comparison {
+        a: a.to_owned(),
+        b: b.to_owned(),
+        ..comparison(verdict, ratio, [ratio * (1.0 - share), ratio * (1.0 + share)])
+    }
+}
+
 /// What is said of a comparison of times: a cell of a table, a sentence, and what it costs.
 #[cfg(test)]
 pub(super) fn said(c: &Comparison) -> [String; 3] {

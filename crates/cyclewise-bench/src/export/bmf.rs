@@ -64,31 +64,20 @@ pub fn record(record: &Record) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::made_up::record_of;
-    use crate::record::{Experiment, Figure, Variant};
+    use crate::record::made_up::{experiment_of, record_of, sampled};
+    use crate::record::{Experiment, Figure};
 
     /// The document of one row of `samples` seconds, whose headline has this interval.
     fn of(samples: &[f64], ci95: crate::record::Interval) -> serde_json::Value {
-        let s = crate::stats::describe(samples).unwrap();
-        let row = Variant {
-            name: "true".to_string(),
-            n: s.n,
-            mean: s.mean,
-            median: s.median,
-            ci95: s.ci95,
-            samples: samples.to_vec(),
-            headline: Some(Figure {
-                median: s.median,
-                ci95,
-                ..Figure::default()
-            }),
-            ..Variant::default()
-        };
+        let mut row = sampled("true", samples.to_vec());
+        row.headline = Some(Figure {
+            median: row.median,
+            ci95,
+            ..Figure::default()
+        });
         let e = Experiment {
-            name: "time".to_string(),
             unit: Unit::Seconds,
-            variants: vec![row],
-            ..Experiment::default()
+            ..experiment_of("time", vec![row])
         };
         let text = record(&record_of(vec![e]));
         serde_json::from_str(&text.unwrap()).unwrap()

@@ -168,7 +168,7 @@ pub fn failed(e: csv::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::made_up::{bent, record_of};
+    use crate::record::made_up::{bent, experiment_of, record_of};
     use crate::record::{Comparison, Experiment, Paired, State, pairs_at_lengths};
 
     /// Two rows that are not linear, and their comparison.
@@ -186,10 +186,8 @@ mod tests {
             ..Comparison::default()
         };
         record_of(vec![Experiment {
-            name: "e".to_string(),
-            variants: vec![a, b],
             comparisons: vec![comparison],
-            ..Experiment::default()
+            ..experiment_of("e", vec![a, b])
         }])
     }
 

@@ -82,33 +82,14 @@ fn loop_figure(operation: &Operation, record: &Record) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::made_up::{experiment_of, experiment_with, record_of};
-    use crate::record::matrix::{Added, Cell, Matrix, Surrounding};
+    use crate::record::made_up::{self, cell, experiment_of, matrix_of, operation, record_of, surrounding};
     use crate::record::{Body, Linearity, Variant};
 
     /// One operation that adds `added` to nothing, and a row that costs `looped`.
     fn record(added: f64, looped: f64) -> Record {
-        let cell = Cell {
-            added: Added {
-                ticks: added,
-                ci95: [Some(added - 0.05), Some(added + 0.05)],
-                ..Added::default()
-            },
-            floor: 0.1,
-            ..Cell::default()
-        };
-        let matrix = Matrix {
-            copies: 8,
-            surroundings: vec![Surrounding {
-                name: NOTHING.to_string(),
-                ..Surrounding::default()
-            }],
-            operations: vec![Operation {
-                name: "lock-inc64".to_string(),
-                loop_row: Some(["lock-prefix".to_string(), "lock-inc64".to_string()]),
-                cells: vec![Some(cell)],
-                ..Operation::default()
-            }],
+        let operation = Operation {
+            loop_row: Some(["lock-prefix".to_string(), "lock-inc64".to_string()]),
+            ..operation("lock-inc64", [Some(cell(made_up::added(added, 0.05), 0.1))])
         };
         let row = Variant {
             name: "lock-inc64".to_string(),
@@ -118,8 +99,7 @@ mod tests {
             ..Variant::default()
         };
         let loops = experiment_of("lock-prefix", vec![row]);
-        let cells = experiment_with("in-context", Body::Matrix(matrix));
-        record_of(vec![loops, cells])
+        record_of(vec![loops, matrix_of(vec![surrounding(NOTHING)], vec![operation])])
     }
 
     fn noted(mut record: Record) -> Option<String> {

@@ -2,6 +2,7 @@
 
 use super::matrix::{Added, Cell, Operation, Surrounding};
 use super::{Batches, Body, Comparison, Experiment, Figure, Linearity, Matrix, Record, State, Variant};
+use crate::stats;
 
 /// A record of these experiments, and nothing else.
 pub fn record_of(experiments: Vec<Experiment>) -> Record {
@@ -33,6 +34,23 @@ pub fn compared(name: &str, comparisons: Vec<Comparison>) -> Experiment {
     Experiment {
         comparisons,
         ..experiment_with(name, Body::Variants)
+    }
+}
+
+/// A row of these samples, with the figures that follow from them; of none they are not numbers.
+pub fn sampled(name: &str, samples: Vec<f64>) -> Variant {
+    let s = stats::describe(&samples);
+    let figure = |of: fn(&stats::Summary) -> f64| s.as_ref().map_or(f64::NAN, of);
+    Variant {
+        name: name.to_string(),
+        n: samples.len(),
+        mean: figure(|s| s.mean),
+        sd: figure(|s| s.sd),
+        median: figure(|s| s.median),
+        min: figure(|s| s.min),
+        ci95: [figure(|s| s.ci95[0]), figure(|s| s.ci95[1])],
+        samples,
+        ..Variant::default()
     }
 }
 
@@ -74,38 +92,66 @@ pub fn bent(name: &str, per_copy: [f64; 3], states: &str) -> Variant {
     }
 }
 
+/// What a cell adds, known to `half` on either side.
+pub fn added(ticks: f64, half: f64) -> Added {
+    Added {
+        ticks,
+        ci95: [Some(ticks - half), Some(ticks + half)],
+        ..Added::default()
+    }
+}
+
+/// A cell that adds this, above a floor.
+pub fn cell(added: Added, floor: f64) -> Cell {
+    Cell {
+        added,
+        floor,
+        ..Cell::default()
+    }
+}
+
+/// Surroundings of this name, which is shortened to its first two letters.
+pub fn surrounding(name: &str) -> Surrounding {
+    Surrounding {
+        name: name.to_string(),
+        short: name.chars().take(2).collect(),
+        what: format!("what {name} is"),
+        ..Surrounding::default()
+    }
+}
+
+/// An operation and its cells.
+pub fn operation(name: &str, cells: impl IntoIterator<Item = Option<Cell>>) -> Operation {
+    Operation {
+        name: name.to_string(),
+        cells: cells.into_iter().collect(),
+        ..Operation::default()
+    }
+}
+
+/// An experiment of a matrix of loops of eight copies.
+pub fn matrix_of(surroundings: Vec<Surrounding>, operations: Vec<Operation>) -> Experiment {
+    let matrix = Matrix {
+        copies: 8,
+        surroundings,
+        operations,
+    };
+    experiment_with("in-context", Body::Matrix(matrix))
+}
+
 /// A matrix of two operations, the rows `a` and `b` of the experiment `e`: the surroundings, and what each adds to them.
 pub fn in_context(columns: &[(&str, f64, f64)]) -> Experiment {
     let wobble = |round: usize| 0.001 * (round * 7 % 11) as f64;
-    let cell = |ticks: f64| {
-        Some(Cell {
-            added: Added {
-                ticks,
-                ci95: [Some(ticks - 0.01), Some(ticks + 0.01)],
-                ..Added::default()
-            },
-            floor: 0.1,
-            samples: (0..40).map(|round| Some(20.0 + ticks + wobble(round))).collect(),
-            ..Cell::default()
-        })
+    let of = |ticks: f64| Cell {
+        samples: (0..40).map(|round| Some(20.0 + ticks + wobble(round))).collect(),
+        ..cell(added(ticks, 0.01), 0.1)
     };
-    let operation = |name: &str, cells: Vec<f64>| Operation {
-        name: format!("op-{name}"),
+    let row = |name: &str, ticks: fn(&(&str, f64, f64)) -> f64| Operation {
         loop_row: Some(["e".to_string(), name.to_string()]),
-        cells: cells.into_iter().map(cell).collect(),
-        ..Operation::default()
+        ..operation(&format!("op-{name}"), columns.iter().map(|c| Some(of(ticks(c)))))
     };
-    let surrounding = |(name, ..): &(&str, f64, f64)| Surrounding {
-        name: (*name).to_string(),
-        ..Surrounding::default()
-    };
-    let matrix = Matrix {
-        surroundings: columns.iter().map(surrounding).collect(),
-        operations: vec![
-            operation("a", columns.iter().map(|c| c.1).collect()),
-            operation("b", columns.iter().map(|c| c.2).collect()),
-        ],
-        ..Matrix::default()
-    };
-    experiment_with("in-context", Body::Matrix(matrix))
+    matrix_of(
+        columns.iter().map(|c| surrounding(c.0)).collect(),
+        vec![row("a", |c| c.1), row("b", |c| c.2)],
+    )
 }

@@ -248,34 +248,23 @@ fn row(operation: &Operation, surrounding: &Surrounding, cell: &Cell) -> Variant
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::made_up::{added, cell, operation, surrounding};
 
-    fn matrix(floor: f64, added: &[(&str, f64)]) -> Matrix {
-        let cell = |ticks: f64| Cell {
-            added: Added {
-                ticks,
-                n: 3,
-                ci95: [Some(ticks), Some(ticks)],
-                ..Added::default()
-            },
-            floor,
-            samples: vec![Some(10.0 + ticks), None, Some(12.0 + ticks)],
-            ..Cell::default()
+    fn matrix(floor: f64, columns: &[(&str, f64)]) -> Matrix {
+        let cell = |&(_, ticks): &(&str, f64)| {
+            Some(Cell {
+                samples: vec![Some(10.0 + ticks), None, Some(12.0 + ticks)],
+                ..cell(added(ticks, 0.0), floor)
+            })
+        };
+        let surrounding = |(name, _): &(&str, f64)| Surrounding {
+            samples: vec![Some(10.0), Some(11.0), Some(12.0)],
+            ..surrounding(name)
         };
         Matrix {
             copies: 8,
-            surroundings: added
-                .iter()
-                .map(|(name, _)| Surrounding {
-                    name: (*name).to_string(),
-                    samples: vec![Some(10.0), Some(11.0), Some(12.0)],
-                    ..Surrounding::default()
-                })
-                .collect(),
-            operations: vec![Operation {
-                name: "lock-inc64".to_string(),
-                cells: added.iter().map(|(_, ticks)| Some(cell(*ticks))).collect(),
-                ..Operation::default()
-            }],
+            surroundings: columns.iter().map(surrounding).collect(),
+            operations: vec![operation("lock-inc64", columns.iter().map(cell))],
         }
     }
 
@@ -315,14 +304,9 @@ mod tests {
 
     #[test]
     fn nothing_is_what_the_whole_interval_says() {
-        let cell = |ticks: f64, ci95: Interval| Cell {
-            added: Added {
-                ticks,
-                ci95,
-                ..Added::default()
-            },
-            floor: 3.5,
-            ..Cell::default()
+        let cell = |ticks: f64, ci95: Interval| {
+            let added = added(ticks, 0.0);
+            cell(Added { ci95, ..added }, 3.5)
         };
         let wide = cell(3.3, [Some(1.0), Some(4.6)]);
         assert_eq!(cell(3.3, [Some(-3.5), Some(3.5)]).reading(), Reading::Nothing);

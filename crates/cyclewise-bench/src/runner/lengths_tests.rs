@@ -2,8 +2,8 @@
 
 use super::tests::{Log, constant_pair, judged, made};
 use super::*;
-use crate::record::made_up::in_context;
-use crate::record::{Experiment, Record, Verdict};
+use crate::record::made_up::{in_context, record_of};
+use crate::record::{Experiment, Verdict};
 
 /// The experiment of two rows whose loops of 4, 8 and 16 copies take these ticks.
 fn of_three_lengths(a: [u64; 3], b: [u64; 3]) -> Experiment {
@@ -55,10 +55,7 @@ fn rows_that_do_not_agree_at_all_lengths_are_undecided_with_the_reason() {
         Some("not linear: faster at 4 copies, slower at 8 and 16")
     );
     // The twin: without the lengths the slope has no verdict.
-    let mut record = Record {
-        experiments: vec![e],
-        ..Record::default()
-    };
+    let mut record = record_of(vec![e]);
     record.experiments[0].comparisons[0].lengths.clear();
     give_verdicts(&mut record);
     let c = &record.experiments[0].comparisons[0];
@@ -76,10 +73,7 @@ fn what_two_rows_add_among_other_instructions_can_take_a_verdict_back() {
     let judged_beside = |added: &[(&str, f64, f64)]| {
         let mut e = of_three_lengths(GROWS, GROWS.map(|ticks| 2 * ticks));
         e.name = "e".to_string();
-        let mut record = Record {
-            experiments: vec![in_context(added), e],
-            ..Record::default()
-        };
+        let mut record = record_of(vec![in_context(added), e]);
         give_verdicts(&mut record);
         record.experiments.remove(1).comparisons.remove(0)
     };

@@ -222,23 +222,16 @@ fn controls(matrix: &Matrix) -> Option<String> {
 mod tests {
     use super::*;
     use crate::record::Unit;
-    use crate::record::matrix::{Operation, Surrounding};
+    use crate::record::made_up::{operation, surrounding};
     use crate::runner::{Guards, Sample, VariantSamples};
 
     /// One operation in two kinds of surroundings; `ticks` gives the value and probes of a place in a round.
     fn concluded(rounds: usize, ticks: impl Fn(Place, usize) -> (f64, f64)) -> Experiment {
-        let named = |name: &str| Surrounding {
-            name: name.to_string(),
-            ..Surrounding::default()
-        };
         let mut plan = MatrixPlan {
             heads: Matrix {
                 copies: 8,
-                surroundings: vec![named("nothing"), named("adds-30")],
-                operations: vec![Operation {
-                    name: "lock-inc64".to_string(),
-                    ..Operation::default()
-                }],
+                surroundings: vec![surrounding("nothing"), surrounding("adds-30")],
+                operations: vec![operation("lock-inc64", [])],
             },
             ..MatrixPlan::default()
         };

@@ -3,7 +3,8 @@
 use super::guard::Rejection;
 use super::*;
 use crate::error::{Result, Status};
-use crate::record::{Estimator, Machine, Record, State, Tool, Unit, Verdict};
+use crate::record::made_up::record_of;
+use crate::record::{Estimator, State, Unit, Verdict};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
@@ -83,19 +84,7 @@ fn measure(guards: Guards, setup: &mut Setup, seed: u64, budget: Budget) -> Resu
 }
 
 pub(super) fn judged(setup: &Setup, measured: &Measurement) -> Result<crate::record::Experiment> {
-    let mut record = Record {
-        schema: crate::record::SCHEMA.to_string(),
-        created: String::new(),
-        tool: Tool {
-            version: String::new(),
-            commit: None,
-        },
-        seed: 1,
-        command: Vec::new(),
-        machine: Machine::default(),
-        experiments: vec![conclude(HEADING, setup, measured, 1)?],
-        ..Record::default()
-    };
+    let mut record = record_of(vec![conclude(HEADING, setup, measured, 1)?]);
     give_verdicts(&mut record);
     Ok(record.experiments.remove(0))
 }
@@ -340,10 +329,7 @@ fn setup_control(setup: &Setup) -> usize {
 fn welch_decides_where_it_is_asked_for_and_lists_its_four_tests() {
     let log = Log::default();
     let setup = constant_pair(&log);
-    let mut record = Record {
-        experiments: vec![conclude(HEADING, &setup, &made(0), 1).unwrap()],
-        ..Record::default()
-    };
+    let mut record = record_of(vec![conclude(HEADING, &setup, &made(0), 1).unwrap()]);
     give_verdicts_by(&mut record, Estimator::Welch);
     let c = &record.experiments[0].comparisons[0];
     assert_eq!((c.verdict, c.estimator), (Verdict::Slower, Estimator::Welch));
@@ -375,10 +361,7 @@ fn drift_verdict(estimator: Estimator, at: impl Fn(usize, usize) -> usize) -> Ve
         again: Some(column(2)),
         ..Measurement::default()
     };
-    let mut record = Record {
-        experiments: vec![conclude(HEADING, &constant_pair(&log), &measured, 1).unwrap()],
-        ..Record::default()
-    };
+    let mut record = record_of(vec![conclude(HEADING, &constant_pair(&log), &measured, 1).unwrap()]);
     give_verdicts_by(&mut record, estimator);
     record.experiments[0].comparisons[0].verdict
 }

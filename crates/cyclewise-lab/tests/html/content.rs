@@ -2,6 +2,7 @@
 
 use crate::fixtures;
 use crate::visible::text;
+use cyclewise_bench::record::made_up::sampled;
 use cyclewise_lab::export::html::{render, render_comparison};
 use cyclewise_lab::record::{Record, Unit, Verdict};
 
@@ -44,7 +45,7 @@ fn a_record_reads_as_it_should() {
 fn times_between_cpus_are_a_map_and_few_of_them_are_strips_as_well() {
     let pairs = |n: u32| -> Vec<_> {
         (1..=n)
-            .map(|b| fixtures::with_samples(&format!("socket-0-{b}"), vec![f64::from(40 + b); 3]))
+            .map(|b| sampled(&format!("socket-0-{b}"), vec![f64::from(40 + b); 3]))
             .collect()
     };
     let of = |n| {
@@ -95,7 +96,7 @@ fn every_kept_sample_is_drawn_wide_and_narrow() {
 fn far_samples_are_counted_in_the_caption() {
     let mut samples = vec![1.0; 300];
     samples.extend([70.0, 80.0]);
-    let e = fixtures::plain(Unit::TicksPerOp, vec![fixtures::with_samples("v", samples)]);
+    let e = fixtures::plain(Unit::TicksPerOp, vec![sampled("v", samples)]);
     let page = page(&[fixtures::record_of(vec![e])]);
     assert_eq!(markers(&page), [302, 302]);
     assert_says!(text(&page), "2 lie beyond the axis, from 70.0 to 80.0 tick/op (2 v)");
@@ -192,7 +193,7 @@ fn odd_data_become_words() {
     ];
     for unit in [Unit::TicksPerOp, Unit::OpsPerSecond] {
         for samples in &odd {
-            let mut e = fixtures::plain(unit, vec![fixtures::with_samples("odd", samples.clone())]);
+            let mut e = fixtures::plain(unit, vec![sampled("odd", samples.clone())]);
             e.control = None;
             let text = text(&page(&[fixtures::record_of(vec![e])]));
             assert!(!text.contains("NaN") && !text.contains("inf "), "{samples:?}: {text}");
@@ -267,7 +268,7 @@ fn a_page_begins_with_the_answer_and_ends_with_the_machine() {
 
 #[test]
 fn states_are_told_apart_by_colour_height_and_words() {
-    let mut v = fixtures::with_samples("v", (0..60).map(|i| 5.0 + f64::from(i % 7) / 10.0).collect());
+    let mut v = sampled("v", (0..60).map(|i| 5.0 + f64::from(i % 7) / 10.0).collect());
     let of = |v: &_| {
         page(&[fixtures::record_of(vec![fixtures::plain(
             Unit::TicksPerOp,
@@ -288,7 +289,7 @@ fn one_outlier_does_not_hide_the_others() {
     let with = |outlier: f64| {
         let mut samples: Vec<f64> = (0..400).map(|i| 6.0 + f64::from(i % 20) / 20.0).collect();
         samples[7] = outlier;
-        let e = fixtures::plain(Unit::TicksPerOp, vec![fixtures::with_samples("v", samples)]);
+        let e = fixtures::plain(Unit::TicksPerOp, vec![sampled("v", samples)]);
         page(&[fixtures::record_of(vec![e])])
     };
     let page = with(1e9);

@@ -173,7 +173,7 @@ fn time(ns: f64) -> String {
 mod tests {
     use super::*;
     use crate::record::{Figure, Metric};
-    use cyclewise_bench::answer::made_up::comparison;
+    use cyclewise_bench::answer::made_up::pair;
 
     fn variant(name: &str, ticks: f64, metrics: &[(&str, f64)]) -> Variant {
         let metric = |&(name, mean): &(&str, f64)| {
@@ -202,9 +202,7 @@ mod tests {
         let value = |name: &str| variants.iter().find(|v| v.name == name).unwrap().value().0;
         let compared = |&(b, verdict): &(&str, Verdict)| {
             let ratio = value(&ours) / value(b);
-            let mut c = comparison(verdict, ratio, [ratio * 0.999, ratio * 1.001]);
-            (c.a, c.b) = (ours.clone(), b.to_owned());
-            c
+            pair(&ours, b, verdict, ratio, 0.001)
         };
         let comparisons = verdicts.iter().map(compared).collect();
         let e = Experiment {

@@ -95,34 +95,18 @@ pub(super) fn line(matrix: &Matrix) -> Option<String> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::record::Body;
-    use crate::record::made_up::{experiment_with, record_of};
-    use crate::record::matrix::{Added, Cell, Operation, Surrounding};
+    use crate::record::made_up;
+    use crate::record::matrix::Operation;
 
     /// A record whose matrix has LOCK INC, which adds these ticks.
     pub(crate) fn record(added: &[f64]) -> Record {
-        let cell = |ticks: &f64| {
-            Some(Cell {
-                added: Added {
-                    ticks: *ticks,
-                    ci95: [Some(*ticks); 2],
-                    ..Added::default()
-                },
-                floor: 0.1,
-                ..Cell::default()
-            })
+        let cell = |ticks: &f64| Some(made_up::cell(made_up::added(*ticks, 0.0), 0.1));
+        let inc = Operation {
+            loop_row: Some(["lock-prefix", "lock-inc64"].map(str::to_owned)),
+            ..made_up::operation("inc", added.iter().map(cell))
         };
-        let matrix = Matrix {
-            copies: 8,
-            surroundings: added.iter().map(|_| Surrounding::default()).collect(),
-            operations: vec![Operation {
-                name: "inc".to_owned(),
-                loop_row: Some(["lock-prefix", "lock-inc64"].map(str::to_owned)),
-                cells: added.iter().map(cell).collect(),
-                ..Operation::default()
-            }],
-        };
-        record_of(vec![experiment_with("", Body::Matrix(matrix))])
+        let surroundings = vec![made_up::surrounding("any"); added.len()];
+        made_up::record_of(vec![made_up::matrix_of(surroundings, vec![inc])])
     }
 
     const INC: Row = ["lock-prefix", "lock-inc64"];

@@ -1,7 +1,7 @@
 //! The answer to made-up records: what it says, what it leaves out, and what it does not claim.
 
 use super::*;
-use crate::record::made_up::bent;
+use crate::record::made_up::{bent, experiment_of};
 use crate::record::{
     Comparison, Cycles, Figure, Interval, Linearity, Missing, Paired, PowerLaw, Probe, State, Unit, Variant, Verdict,
 };
@@ -28,19 +28,8 @@ fn row(name: &str, cycles: f64) -> Variant {
     }
 }
 
-fn pair(a: &str, b: &str, verdict: Verdict, ratio: f64, ratio_ci95: Interval) -> Comparison {
-    Comparison {
-        a: a.to_owned(),
-        b: b.to_owned(),
-        headline: Some(Paired {
-            state: State::Quiet,
-            ratio,
-            ratio_ci95,
-            ..Paired::default()
-        }),
-        verdict,
-        ..Comparison::default()
-    }
+fn pair(a: &str, b: &str, verdict: Verdict, ratio: f64) -> Comparison {
+    cyclewise_bench::answer::made_up::pair(a, b, verdict, ratio, 0.001)
 }
 
 fn near(ratio: f64) -> Interval {
@@ -49,49 +38,39 @@ fn near(ratio: f64) -> Interval {
 
 fn experiment(name: &str, variants: Vec<Variant>, comparisons: Vec<Comparison>) -> Experiment {
     Experiment {
-        name: name.to_owned(),
         unit: Unit::TicksPerOp,
-        variants,
         comparisons,
-        ..Experiment::default()
+        ..experiment_of(name, variants)
     }
 }
 
 /// A record with every topic, measured on no machine.
 pub fn record() -> Record {
-    let mut inc = pair("lock-inc64", "ds-inc64", Verdict::Depends, 0.97, near(0.97));
+    let mut inc = pair("lock-inc64", "ds-inc64", Verdict::Depends, 0.97);
     inc.states = vec![Paired {
         state: State::Busy,
         ratio: 1.32,
         ratio_ci95: near(1.32),
         ..Paired::default()
     }];
-    let mut same = pair("lock-cmpxchg64", "ds-cmpxchg64", Verdict::Same, 1.001, near(1.001));
+    let mut same = pair("lock-cmpxchg64", "ds-cmpxchg64", Verdict::Same, 1.001);
     same.reason = Some(crate::record::Reason::Other("within 1 %".to_owned()));
     let lock = experiment(
         "lock-prefix",
         vec![],
-        vec![
-            pair("lock-xadd64", "ds-xadd64", Verdict::Slower, 1.07, near(1.07)),
-            same,
-            inc,
-        ],
+        vec![pair("lock-xadd64", "ds-xadd64", Verdict::Slower, 1.07), same, inc],
     );
     let popf = experiment(
         "popf",
         vec![row("push-popf", 13.0), row("test-branch", 0.7), row("soft-mask", 2.5)],
-        vec![pair("test-branch", "push-popf", Verdict::Faster, 0.054, near(0.054))],
+        vec![pair("test-branch", "push-popf", Verdict::Faster, 0.054)],
     );
     let kernel = experiment(
         "null-syscall",
         vec![row("getppid", 427.0), row("function-call", 5.0)],
-        vec![pair("getppid", "function-call", Verdict::Slower, 85.2, near(85.2))],
+        vec![pair("getppid", "function-call", Verdict::Slower, 85.2)],
     );
-    let mut clock = experiment(
-        "clock",
-        vec![],
-        vec![pair("now", "std-instant", Verdict::Faster, 0.82, near(0.82))],
-    );
+    let mut clock = experiment("clock", vec![], vec![pair("now", "std-instant", Verdict::Faster, 0.82)]);
     clock.probe = Some(Probe {
         rounds: vec![1.0; 4],
         states: "qbbm".to_owned(),
@@ -117,8 +96,8 @@ fn the_answer_as_people_read_it() {
 /// A record with every row that a sentence rests on, in context too.
 pub fn full() -> Record {
     let mut r = record();
-    let faster = |a: &str, b: &str| pair(a, b, Verdict::Faster, 0.122, near(0.122));
-    let slower = |a: &str, b: &str| pair(a, b, Verdict::Slower, 16.9, near(16.9));
+    let faster = |a: &str, b: &str| pair(a, b, Verdict::Faster, 0.122);
+    let slower = |a: &str, b: &str| pair(a, b, Verdict::Slower, 16.9);
     r.experiments[0].comparisons = vec![
         slower("lock-xadd64", "ds-xadd64"),
         slower("lock-cmpxchg64", "ds-cmpxchg64"),
@@ -243,7 +222,7 @@ fn the_line_of_an_experiment_says_how_functions_grow() {
     let mut e = experiment("sort", vec![], vec![]);
     e.growth = [("quick".to_owned(), law(1.1))].into();
     assert_eq!(line(&e), "quick grows as n^1.100 [1.050, 1.150] over 5 sizes");
-    e.comparisons = vec![pair("merge", "quick", Verdict::Slower, 2.0, near(2.0))];
+    e.comparisons = vec![pair("merge", "quick", Verdict::Slower, 2.0)];
     assert!(
         line(&e).ends_with("; quick grows as n^1.100 [1.050, 1.150] over 5 sizes"),
         "{}",
@@ -261,7 +240,7 @@ fn the_line_of_an_experiment_says_how_functions_grow() {
 #[test]
 fn there_are_at_most_ten_and_what_is_missing_is_among_them() {
     let mut r = record();
-    let command = |i: usize| pair(&format!("cmd{i}"), "cmd", Verdict::Slower, 2.0, near(2.0));
+    let command = |i: usize| pair(&format!("cmd{i}"), "cmd", Verdict::Slower, 2.0);
     r.experiments
         .push(experiment("time", vec![], (0..30).map(command).collect()));
     let all = sentences(&r);

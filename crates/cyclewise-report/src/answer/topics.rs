@@ -256,15 +256,14 @@ fn commands(record: &Record) -> Option<String> {
 mod tests {
     use super::*;
     use crate::record::made_up::{compared, record_of};
-    use cyclewise_bench::answer::made_up::comparison;
+    use cyclewise_bench::answer::made_up::pair;
 
     #[test]
     fn a_matrix_without_the_rows_back_to_back_makes_no_sentence() {
         let mut r = in_context::tests::record(&[4.5, 0.3, 2.0]);
         assert_eq!(lock_prefix(&r), None);
         // The twin: with them it says both.
-        let mut inc = comparison(Verdict::Slower, 1.3, [1.29, 1.31]);
-        (inc.a, inc.b) = ("lock-inc64".to_owned(), "ds-inc64".to_owned());
+        let inc = pair("lock-inc64", "ds-inc64", Verdict::Slower, 1.3, 0.01);
         r.experiments.push(compared("lock-prefix", vec![inc]));
         assert_eq!(
             lock_prefix(&r).unwrap(),
@@ -275,11 +274,7 @@ mod tests {
     #[test]
     fn widths_of_both_architectures_are_told_and_no_more_than_is_claimed() {
         let said = |names: [&str; 3], verdict, ratio: f64| {
-            let pair = |a: &str| {
-                let mut c = comparison(verdict, ratio, [ratio * 0.999, ratio * 1.001]);
-                (c.a, c.b) = (a.to_owned(), names[1].to_owned());
-                c
-            };
+            let pair = |a: &str| pair(a, names[1], verdict, ratio, 0.001);
             width(&record_of(vec![compared(
                 "width",
                 vec![pair(names[0]), pair(names[2])],
@@ -302,11 +297,7 @@ mod tests {
 
     #[test]
     fn the_spinlock_says_what_is_undecided_apart() {
-        let pair = |b: &str, verdict, ratio: f64| {
-            let mut c = comparison(verdict, ratio, [ratio * 0.9, ratio * 1.1]);
-            (c.a, c.b) = ("cyclewise-cpus".to_owned(), b.to_owned());
-            c
-        };
+        let pair = |b: &str, verdict, ratio: f64| pair("cyclewise-cpus", b, verdict, ratio, 0.1);
         let said = |comparisons| spinlock(&record_of(vec![compared("spinlock", comparisons)]));
         let some = said(vec![
             pair("std-mutex-cpus", Verdict::Faster, 0.2),

@@ -90,42 +90,12 @@ fn floor(matrix: &Matrix, operation: &str, surrounding: &str) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Body;
-    use crate::record::made_up::experiment_with;
-    use crate::record::matrix::{Added, Cell, Operation, Surrounding};
+    use crate::record::made_up::{added, cell, matrix_of, operation, surrounding};
 
     fn experiment(rows: &[(&str, [f64; 2])]) -> Experiment {
-        let cell = |ticks: f64| {
-            Some(Cell {
-                added: Added {
-                    ticks,
-                    ci95: [Some(ticks); 2],
-                    ..Added::default()
-                },
-                floor: 0.1,
-                ..Cell::default()
-            })
-        };
-        experiment_with(
-            "",
-            Body::Matrix(Matrix {
-                surroundings: ["nothing", "adds-30"]
-                    .map(|name| Surrounding {
-                        name: name.to_string(),
-                        ..Surrounding::default()
-                    })
-                    .to_vec(),
-                operations: rows
-                    .iter()
-                    .map(|(name, cells)| Operation {
-                        name: (*name).to_string(),
-                        cells: cells.map(cell).to_vec(),
-                        ..Operation::default()
-                    })
-                    .collect(),
-                ..Matrix::default()
-            }),
-        )
+        let cell = |ticks: f64| Some(cell(added(ticks, 0.0), 0.1));
+        let operations = rows.iter().map(|(name, cells)| operation(name, cells.map(cell)));
+        matrix_of(["nothing", "adds-30"].map(surrounding).to_vec(), operations.collect())
     }
 
     #[test]
@@ -159,10 +129,7 @@ mod tests {
         b.body.matrix_mut().unwrap().operations[0].cells[0]
             .as_mut()
             .unwrap()
-            .added = Added {
-            ci95: [Some(0.0); 2],
-            ..Added::default()
-        };
+            .added = added(0.0, 0.0);
         cell(&mut b, 0.1);
         assert_says!(
             note((&a, 1.0), (&b, 1.0), "B", "ticks").unwrap(),

@@ -20,10 +20,12 @@ fn no_thread(cause: &std::io::Error) -> Error {
     Error::system("making a thread", cause, "raise `ulimit -u`")
 }
 
-/// A row with a background thread that works while it is sampled.
-struct Beside {
+/// A row with a thread in the background.
+struct Beside<T> {
     subject: Box<dyn Sampler>,
-    worker: Worker,
+    /// Ends with the subject.
+    background: T,
+    sample: fn(&mut dyn Sampler, &T) -> Result<Sample>,
 }
 
 /// `subject`, with `work` repeated on another of `cpus` while it is sampled; `None` if there is no other CPU.
@@ -34,8 +36,16 @@ pub(super) fn beside(subject: Box<dyn Sampler>, cpus: &[u32], work: fn()) -> Res
     let Some(cpu) = another(cpus) else {
         return Ok(None);
     };
-    let worker = Worker::start(cpu, work)?;
-    Ok(Some(Box::new(Beside { subject, worker })))
+    Ok(Some(Box::new(Beside {
+        subject,
+        background: Worker::start(cpu, work)?,
+        sample: |subject, worker| {
+            worker.order(true);
+            let sample = subject.sample();
+            worker.order(false);
+            sample
+        },
+    })))
 }
 
 /// A thread that works on request. It exists all the time: starting it, or waiting for it in the kernel, would switch
@@ -101,7 +111,7 @@ impl Drop for Worker {
     }
 }
 
-impl Sampler for Beside {
+impl<T> Sampler for Beside<T> {
     fn name(&self) -> &str {
         self.subject.name()
     }
@@ -115,18 +125,8 @@ impl Sampler for Beside {
     }
 
     fn sample(&mut self) -> Result<Sample> {
-        self.worker.order(true);
-        let sample = self.subject.sample();
-        self.worker.order(false);
-        sample
+        (self.sample)(&mut *self.subject, &self.background)
     }
-}
-
-/// A row that reads a clock which an upkeep thread refreshes.
-struct Kept {
-    subject: Box<dyn Sampler>,
-    /// Ends with the subject.
-    _upkeep: Upkeep,
 }
 
 /// `subject`, while a thread on another of `cpus` refreshes `clock`; `None` if there is no other CPU.
@@ -143,32 +143,15 @@ pub(super) fn kept(subject: Box<dyn Sampler>, cpus: &[u32], clock: &'static Cloc
         Upkeep::start(clock)
     };
     let made = Builder::new().spawn(make).map_err(|e| no_thread(&e))?;
-    let upkeep = match made.join() {
+    let upkeep: Upkeep = match made.join() {
         Ok(upkeep) => upkeep.map_err(|e| no_thread(&e))?,
         Err(panic) => std::panic::resume_unwind(panic),
     };
-    Ok(Some(Box::new(Kept {
+    Ok(Some(Box::new(Beside {
         subject,
-        _upkeep: upkeep,
+        background: upkeep,
+        sample: |subject, _| subject.sample(),
     })))
-}
-
-impl Sampler for Kept {
-    fn name(&self) -> &str {
-        self.subject.name()
-    }
-
-    fn code_bytes(&self) -> Option<u32> {
-        self.subject.code_bytes()
-    }
-
-    fn loops(&self) -> Option<Loops> {
-        self.subject.loops()
-    }
-
-    fn sample(&mut self) -> Result<Sample> {
-        self.subject.sample()
-    }
 }
 
 #[cfg(test)]

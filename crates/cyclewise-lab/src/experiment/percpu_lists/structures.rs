@@ -10,10 +10,17 @@ pub(super) trait Structure: Sync + 'static {
     fn new(threads: usize) -> Self;
     /// A pop and a push, by any thread.
     fn pair(&self);
-    /// How many objects it holds, after all threads have ended.
-    fn count(self) -> Option<usize>;
+    /// How many objects it holds, after all threads have ended; `None` if it is not asked.
+    fn count(self) -> Option<usize>
+    where
+        Self: Sized,
+    {
+        None
+    }
     /// How many objects it must hold.
-    fn expected(&self) -> Option<usize>;
+    fn expected(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// Objects for each thread.
@@ -60,89 +67,58 @@ impl Structure for Free {
     }
 }
 
-/// cyclewise's stack for each CPU, with room for twice the objects of one thread.
-pub(super) struct Stacks {
-    stack: Stack<u64, { 2 * OBJECTS }>,
-    put_in: AtomicUsize,
-}
-
-impl Stacks {
-    /// A CPU that has none gets as many as a thread has, once. With one word alone a pop would load what the push before
-    /// it has just stored.
-    #[cold]
-    fn fill(&self) -> u64 {
-        let pushed = (1..OBJECTS).filter(|&n| self.stack.push(n as u64).is_ok()).count();
-        self.put_in.fetch_add(pushed + 1, Relaxed);
-        0
-    }
-}
-
-impl Structure for Stacks {
-    fn new(_: usize) -> Self {
-        Self {
-            stack: Stack::new(),
-            put_in: AtomicUsize::new(0),
+macro_rules! of_words {
+    ($($(#[$doc:meta])* $name:ident: $structure:ident;)*) => { $(
+        $(#[$doc])*
+        pub(super) struct $name {
+            words: $structure<u64, { 2 * OBJECTS }>,
+            put_in: AtomicUsize,
         }
-    }
 
-    #[inline(always)]
-    fn pair(&self) {
-        let word = self.stack.pop().unwrap_or_else(|| self.fill());
-        if self.stack.push(word).is_err() {
-            self.put_in.fetch_sub(1, Relaxed);
+        impl $name {
+            /// A CPU that has none gets as many as a thread has, once. With one word alone a pop would load what the push
+            /// before it has just stored.
+            #[cold]
+            fn fill(&self) -> u64 {
+                let pushed = (1..OBJECTS).filter(|&n| self.words.push(n as u64).is_ok()).count();
+                self.put_in.fetch_add(pushed + 1, Relaxed);
+                0
+            }
         }
-    }
 
-    fn count(self) -> Option<usize> {
-        self.stack.drain(&mut Vec::new()).ok()
-    }
+        impl Structure for $name {
+            fn new(_: usize) -> Self {
+                Self {
+                    words: $structure::new(),
+                    put_in: AtomicUsize::new(0),
+                }
+            }
 
-    fn expected(&self) -> Option<usize> {
-        Some(self.put_in.load(Relaxed))
-    }
+            #[inline(always)]
+            fn pair(&self) {
+                let word = self.words.pop().unwrap_or_else(|| self.fill());
+                if self.words.push(word).is_err() {
+                    self.put_in.fetch_sub(1, Relaxed);
+                }
+            }
+
+            fn count(self) -> Option<usize> {
+                self.words.drain(&mut Vec::new()).ok()
+            }
+
+            fn expected(&self) -> Option<usize> {
+                Some(self.put_in.load(Relaxed))
+            }
+        }
+    )* };
 }
 
-/// cyclewise's ring for each CPU, with room for twice the objects of one thread. A thread pushes each popped word to
-/// the ring of its current CPU, so the number of words stays the same.
-pub(super) struct Rings {
-    ring: Ring<u64, { 2 * OBJECTS }>,
-    put_in: AtomicUsize,
-}
-
-impl Rings {
-    /// A CPU that has none gets as many as a thread has, once. With one word alone a pop would load what the push before
-    /// it has just stored.
-    #[cold]
-    fn fill(&self) -> u64 {
-        let pushed = (1..OBJECTS).filter(|&n| self.ring.push(n as u64).is_ok()).count();
-        self.put_in.fetch_add(pushed + 1, Relaxed);
-        0
-    }
-}
-
-impl Structure for Rings {
-    fn new(_: usize) -> Self {
-        Self {
-            ring: Ring::new(),
-            put_in: AtomicUsize::new(0),
-        }
-    }
-
-    #[inline(always)]
-    fn pair(&self) {
-        let word = self.ring.pop().unwrap_or_else(|| self.fill());
-        if self.ring.push(word).is_err() {
-            self.put_in.fetch_sub(1, Relaxed);
-        }
-    }
-
-    fn count(self) -> Option<usize> {
-        self.ring.drain(&mut Vec::new()).ok()
-    }
-
-    fn expected(&self) -> Option<usize> {
-        Some(self.put_in.load(Relaxed))
-    }
+of_words! {
+    /// cyclewise's stack for each CPU, with room for twice the objects of one thread.
+    Stacks: Stack;
+    /// cyclewise's ring for each CPU, with room for twice the objects of one thread. A thread pushes each popped word to the
+    /// ring of its current CPU, so the number of words stays the same.
+    Rings: Ring;
 }
 
 /// crossbeam's unbounded queue.
@@ -158,14 +134,6 @@ impl Structure for SegQueue<u64> {
         if let Some(value) = SegQueue::pop(self) {
             SegQueue::push(self, value);
         }
-    }
-
-    fn count(self) -> Option<usize> {
-        None
-    }
-
-    fn expected(&self) -> Option<usize> {
-        None
     }
 }
 
@@ -185,13 +153,5 @@ impl Structure for ArrayQueue<u64> {
         if let Some(value) = ArrayQueue::pop(self) {
             let _ = ArrayQueue::push(self, value);
         }
-    }
-
-    fn count(self) -> Option<usize> {
-        None
-    }
-
-    fn expected(&self) -> Option<usize> {
-        None
     }
 }

@@ -16,105 +16,38 @@ pub(super) trait Lock: Send + Sync + 'static {
     fn section(&self, thread: usize, section: impl FnOnce());
 }
 
-/// cyclewise's spinlock.
-pub(super) struct Cyclewise(SpinLock<()>);
+macro_rules! locks {
+    ($($(#[$doc:meta])* $name:ident: $rows:literal, $lock:ty, $new:expr, $enter:expr;)*) => { $(
+        $(#[$doc])*
+        pub(super) struct $name($lock);
 
-impl Lock for Cyclewise {
-    const NAME: &str = "cyclewise";
+        impl Lock for $name {
+            const NAME: &str = $rows;
 
-    fn new(_: usize) -> Self {
-        Self(SpinLock::new(()))
-    }
+            fn new(_: usize) -> Self {
+                Self($new(()))
+            }
 
-    #[inline(always)]
-    fn section(&self, _: usize, section: impl FnOnce()) {
-        let _guard = self.0.lock();
-        section();
-    }
+            #[inline(always)]
+            fn section(&self, _: usize, section: impl FnOnce()) {
+                let _guard = $enter(&self.0);
+                section();
+            }
+        }
+    )* };
 }
 
-/// cyclewise's spinlock, with waiters that never sleep.
-pub(super) struct CyclewiseSpinOnly(SpinLockWith<(), lock::SpinOnly>);
-
-impl Lock for CyclewiseSpinOnly {
-    const NAME: &str = "cyclewise-spin-only";
-
-    fn new(_: usize) -> Self {
-        Self(SpinLockWith::new(()))
-    }
-
-    #[inline(always)]
-    fn section(&self, _: usize, section: impl FnOnce()) {
-        let _guard = self.0.lock();
-        section();
-    }
-}
-
-/// `parking_lot::Mutex`.
-pub(super) struct ParkingLot(parking_lot::Mutex<()>);
-
-impl Lock for ParkingLot {
-    const NAME: &str = "parking-lot";
-
-    fn new(_: usize) -> Self {
-        Self(parking_lot::Mutex::new(()))
-    }
-
-    #[inline(always)]
-    fn section(&self, _: usize, section: impl FnOnce()) {
-        let _guard = self.0.lock();
-        section();
-    }
-}
-
-/// `std::sync::Mutex`.
-pub(super) struct StdMutex(Mutex<()>);
-
-impl Lock for StdMutex {
-    const NAME: &str = "std-mutex";
-
-    fn new(_: usize) -> Self {
-        Self(Mutex::new(()))
-    }
-
-    #[inline(always)]
-    fn section(&self, _: usize, section: impl FnOnce()) {
-        // It guards no data, so a panic under the lock leaves nothing inconsistent.
-        let _guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        section();
-    }
-}
-
-/// The test-and-set lock of crate `spin`.
-pub(super) struct Spin(SpinMutex<()>);
-
-impl Lock for Spin {
-    const NAME: &str = "spin";
-
-    fn new(_: usize) -> Self {
-        Self(SpinMutex::new(()))
-    }
-
-    #[inline(always)]
-    fn section(&self, _: usize, section: impl FnOnce()) {
-        let _guard = self.0.lock();
-        section();
-    }
-}
-
-/// The ticket lock of crate `spin`.
-pub(super) struct SpinTicket(TicketMutex<()>);
-
-impl Lock for SpinTicket {
-    const NAME: &str = "spin-ticket";
-
-    fn new(_: usize) -> Self {
-        Self(TicketMutex::new(()))
-    }
-
-    #[inline(always)]
-    fn section(&self, _: usize, section: impl FnOnce()) {
-        let _guard = self.0.lock();
-        section();
-    }
+locks! {
+    /// cyclewise's spinlock.
+    Cyclewise: "cyclewise", SpinLock<()>, SpinLock::new, SpinLock::lock;
+    /// cyclewise's spinlock, with waiters that never sleep.
+    CyclewiseSpinOnly: "cyclewise-spin-only", SpinLockWith<(), lock::SpinOnly>, SpinLockWith::new, SpinLockWith::lock;
+    /// `parking_lot::Mutex`.
+    ParkingLot: "parking-lot", parking_lot::Mutex<()>, parking_lot::Mutex::new, parking_lot::Mutex::lock;
+    /// `std::sync::Mutex`. It guards no data, so a panic under the lock leaves nothing inconsistent.
+    StdMutex: "std-mutex", Mutex<()>, Mutex::new, |lock| Mutex::lock(lock).unwrap_or_else(PoisonError::into_inner);
+    /// The test-and-set lock of crate `spin`.
+    Spin: "spin", SpinMutex<()>, SpinMutex::new, SpinMutex::lock;
+    /// The ticket lock of crate `spin`.
+    SpinTicket: "spin-ticket", TicketMutex<()>, TicketMutex::new, TicketMutex::lock;
 }

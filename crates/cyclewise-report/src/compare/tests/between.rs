@@ -55,17 +55,8 @@ fn run(source: &mut Source, noise: Noise, change: f64) -> Record {
             samples[row].push(level * state * (1.0 + 0.003 * source.normal()));
         }
     }
-    let variants = samples.into_iter().enumerate().map(|(row, samples)| {
-        let s = stats::describe(&samples).unwrap();
-        Variant {
-            name: format!("row-{row}"),
-            n: s.n,
-            mean: s.mean,
-            median: s.median,
-            samples,
-            ..Variant::default()
-        }
-    });
+    let rows = samples.into_iter().enumerate();
+    let variants = rows.map(|(row, samples)| sampled(&format!("row-{row}"), samples));
     let mut record = record(1e9, variants.collect());
     record.runs = vec![Run::of_record(&record)];
     record

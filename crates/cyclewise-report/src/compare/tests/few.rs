@@ -20,18 +20,8 @@ fn samples(source: &mut Source, n: usize, typical: f64) -> Vec<f64> {
 
 /// The record of `time` with one command.
 fn timed(samples: Vec<f64>) -> Record {
-    let s = stats::describe(&samples).unwrap();
     let floor = stats::split_paired_floor(&samples);
-    let row = Variant {
-        name: "make".to_string(),
-        n: s.n,
-        mean: s.mean,
-        median: s.median,
-        min: s.min,
-        samples,
-        ..Variant::default()
-    };
-    let mut record = record(1e9, vec![row]);
+    let mut record = record(1e9, vec![sampled("make", samples)]);
     record.experiments[0].unit = Unit::Seconds;
     record.experiments[0].control = floor.map(|f| Control {
         n: f.n,

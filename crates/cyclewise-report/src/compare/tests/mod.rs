@@ -6,6 +6,7 @@ mod lengths;
 mod recorded;
 
 use super::*;
+use crate::record::made_up::{experiment_of, sampled};
 use crate::record::{Control, Figure, Linearity, Machine, PowerLaw, State, Variant, Verdict};
 
 fn variant(name: &str, mean: f64) -> Variant {
@@ -13,18 +14,7 @@ fn variant(name: &str, mean: f64) -> Variant {
     let samples: Vec<f64> = (0..50)
         .map(|i| mean * (1.0 + 0.01 * ((i * 7 % 11) as f64 / 5.0 - 1.0)))
         .collect();
-    let s = stats::describe(&samples).unwrap();
-    Variant {
-        name: name.to_string(),
-        n: s.n,
-        mean: s.mean,
-        sd: s.sd,
-        median: s.median,
-        min: s.min,
-        ci95: s.ci95,
-        samples,
-        ..Variant::default()
-    }
+    sampled(name, samples)
 }
 
 fn record(hz: f64, variants: Vec<Variant>) -> Record {
@@ -36,14 +26,10 @@ fn record(hz: f64, variants: Vec<Variant>) -> Record {
         ..Control::default()
     };
     let experiment = Experiment {
-        name: "e".to_string(),
-        question: "Which?".to_string(),
-        source: "a test".to_string(),
         unit: Unit::TicksPerOp,
         rounds: 50,
         control: Some(control),
-        variants,
-        ..Experiment::default()
+        ..experiment_of("e", variants)
     };
     Record {
         created: "2026-01-01T00:00:00Z".to_string(),

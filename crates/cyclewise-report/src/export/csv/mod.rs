@@ -8,8 +8,8 @@ pub use fleet::fleet;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::made_up::experiment_with;
-    use crate::record::{Body, Matrix, Record, Verdict};
+    use crate::record::Verdict;
+    use crate::record::made_up::{added, cell, matrix_of, operation, record_of, surrounding};
 
     fn lines(text: &str) -> Vec<Vec<String>> {
         let mut reader = csv::ReaderBuilder::new()
@@ -43,35 +43,13 @@ mod tests {
 
     #[test]
     fn a_cell_of_a_matrix_has_a_line_with_what_it_adds() {
-        use crate::record::matrix::{Added, Cell, Operation, Surrounding};
-        let cell = Cell {
-            added: Added {
-                ticks: 0.5,
-                ci95: [Some(0.25), None],
-                n: 2,
-                ..Added::default()
-            },
-            samples: vec![Some(2.5), Some(2.5)],
-            ..Cell::default()
-        };
-        let mut r = Record::default();
-        r.experiments.push(experiment_with(
-            "in-context",
-            Body::Matrix(Matrix {
-                surroundings: vec![Surrounding {
-                    name: "loads-32".to_owned(),
-                    samples: vec![Some(2.0), Some(2.0)],
-                    ..Surrounding::default()
-                }],
-                operations: vec![Operation {
-                    name: "lock-inc64".to_owned(),
-                    cells: vec![Some(cell)],
-                    ..Operation::default()
-                }],
-                ..Matrix::default()
-            }),
-        ));
-        let all = lines(&record(&r).unwrap());
+        let mut cell = cell(added(0.5, 0.25), 0.0);
+        (cell.added.n, cell.added.ci95[1]) = (2, None);
+        cell.samples = vec![Some(2.5); 2];
+        let mut surrounding = surrounding("loads-32");
+        surrounding.samples = vec![Some(2.0); 2];
+        let e = matrix_of(vec![surrounding], vec![operation("lock-inc64", [Some(cell)])]);
+        let all = lines(&record(&record_of(vec![e])).unwrap());
         assert_eq!(all[1][..3], ["in-context", "lock-inc64/loads-32", "tick/op"]);
         assert_eq!(
             all[1][15..19],

@@ -108,40 +108,20 @@ fn detail(cell: &Cell) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Body;
-    use crate::record::made_up::experiment_with;
-    use crate::record::matrix::{Operation, Surrounding};
+    use crate::record::made_up::{added, cell, matrix_of, operation, surrounding};
 
     fn experiment() -> Experiment {
-        let added = |ticks: f64, state| Added {
-            ticks,
+        let in_state = |ticks: f64, state| Added {
             state,
-            ci95: [Some(ticks - 0.1), Some(ticks + 0.1)],
-            ..Added::default()
+            ..added(ticks, 0.1)
         };
         let cell = |ticks: f64| Cell {
-            added: added(ticks, State::Quiet),
-            states: vec![added(ticks + 1.5, State::Busy)],
-            floor: 0.16,
-            ..Cell::default()
+            states: vec![in_state(ticks + 1.5, State::Busy)],
+            ..cell(in_state(ticks, State::Quiet), 0.16)
         };
-        let surrounding = |name: &str| Surrounding {
-            name: name.to_owned(),
-            short: name[..2].to_owned(),
-            what: format!("what {name} is"),
-            ..Surrounding::default()
-        };
-        experiment_with(
-            "",
-            Body::Matrix(Matrix {
-                surroundings: vec![surrounding("nothing"), surrounding("loads-32")],
-                operations: vec![Operation {
-                    name: "lock-inc64".to_owned(),
-                    cells: vec![Some(cell(13.6)), Some(cell(0.05))],
-                    ..Operation::default()
-                }],
-                ..Matrix::default()
-            }),
+        matrix_of(
+            ["nothing", "loads-32"].map(surrounding).to_vec(),
+            vec![operation("lock-inc64", [13.6, 0.05].map(|ticks| Some(cell(ticks))))],
         )
     }
 

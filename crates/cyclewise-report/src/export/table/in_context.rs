@@ -136,48 +136,27 @@ fn legend(matrix: &Matrix) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::made_up::experiment_with;
-    use crate::record::{Body, Figure};
+    use crate::record::Figure;
+    use crate::record::made_up::{self, added, cell, matrix_of, operation};
 
     fn experiment() -> Experiment {
         let names = [("nothing", "none"), ("adds-120", "a120"), ("l3-miss", "L3")];
         let surrounding = |(i, (name, short)): (usize, (&str, &str))| Surrounding {
-            name: name.to_owned(),
             short: short.to_owned(),
-            what: format!("what {name} is"),
             own: vec![Figure {
                 median: [0.13, 93.7, 251.4][i],
                 ci95: [[0.125, 0.135], [93.6, 93.8], [249.0, 254.0]][i].map(Some),
                 ..Figure::default()
             }],
-            ..Surrounding::default()
+            ..made_up::surrounding(name)
         };
-        let cell = |ticks: f64, half: f64| {
-            Some(Cell {
-                added: Added {
-                    ticks,
-                    ci95: [Some(ticks - half), Some(ticks + half)],
-                    ..Added::default()
-                },
-                floor: 0.1,
-                ..Cell::default()
-            })
-        };
-        let operation = |name: &str, cells| Operation {
-            name: name.to_owned(),
-            cells,
-            ..Operation::default()
-        };
-        experiment_with(
-            "",
-            Body::Matrix(Matrix {
-                copies: 8,
-                surroundings: names.into_iter().enumerate().map(surrounding).collect(),
-                operations: vec![
-                    operation("lock-inc64", vec![cell(15.13, 0.01), cell(0.05, 0.02), cell(-3.2, 8.0)]),
-                    operation("rdtscp", vec![cell(31.0, 0.1), None, cell(140.2, 1.0)]),
-                ],
-            }),
+        let cell = |ticks: f64, half: f64| Some(cell(added(ticks, half), 0.1));
+        matrix_of(
+            names.into_iter().enumerate().map(surrounding).collect(),
+            vec![
+                operation("lock-inc64", [cell(15.13, 0.01), cell(0.05, 0.02), cell(-3.2, 8.0)]),
+                operation("rdtscp", [cell(31.0, 0.1), None, cell(140.2, 1.0)]),
+            ],
         )
     }
 
@@ -195,11 +174,7 @@ mod tests {
         let mut e = experiment();
         let m = e.body.matrix_mut().unwrap();
         for i in 3..11 {
-            m.surroundings.push(Surrounding {
-                name: format!("s{i}"),
-                short: format!("s{i}"),
-                ..Surrounding::default()
-            });
+            m.surroundings.push(made_up::surrounding(&format!("s{i}")));
         }
         let lines = |look| anstream::adapter::strip_str(&in_context(&e, look).unwrap()).to_string();
         let narrow = lines(Look::new(Some(40), false));
@@ -225,14 +200,9 @@ mod tests {
 
     #[test]
     fn cells_read_what_their_intervals_show() {
-        let cell = |ticks: f64, ci95: Interval| Cell {
-            added: Added {
-                ticks,
-                ci95,
-                ..Added::default()
-            },
-            floor: 3.6,
-            ..Cell::default()
+        let cell = |ticks: f64, ci95: Interval| {
+            let added = added(ticks, 0.0);
+            cell(Added { ci95, ..added }, 3.6)
         };
         assert_eq!(shown(&cell(0.4, [Some(-1.4), Some(2.4)])), "0");
         assert_eq!(shown(&cell(3.3, [Some(1.0), Some(4.64)])), "<4.6");
@@ -253,9 +223,7 @@ mod tests {
                 let ticks = cell.added.ticks + moved * (i + 1) as f64;
                 cell.states = vec![Added {
                     state: State::Busy,
-                    ticks,
-                    ci95: [Some(ticks - 0.01), Some(ticks + 0.01)],
-                    ..Added::default()
+                    ..added(ticks, 0.01)
                 }];
             }
             busy(e.matrix().unwrap())

@@ -74,6 +74,29 @@ impl Bag for Lists {
     }
 }
 
+/// The bag's operations of what holds words, which are the objects' numbers; `look` is its own.
+macro_rules! bag_of_words {
+    ($name:ident: $($look:tt)*) => {
+        impl Bag for $name {
+            type Held<'a> = u64;
+
+            fn take(&self, chance: u64) -> Option<u64> {
+                self.pop(|| between(chance))
+            }
+
+            fn number(held: &u64) -> usize {
+                *held as usize
+            }
+
+            fn give(&self, held: u64, chance: u64) -> bool {
+                self.push(held, || between(chance))
+            }
+
+            $($look)*
+        }
+    };
+}
+
 /// A stack for each CPU: count, cells.
 pub(super) struct Piles(Words<{ 1 + OBJECTS }>);
 
@@ -107,21 +130,8 @@ impl Piles {
     }
 }
 
-impl Bag for Piles {
-    type Held<'a> = u64;
-
-    fn take(&self, chance: u64) -> Option<u64> {
-        self.pop(|| between(chance))
-    }
-
-    fn number(held: &u64) -> usize {
-        *held as usize
-    }
-
-    fn give(&self, held: u64, chance: u64) -> bool {
-        self.push(held, || between(chance))
-    }
-
+bag_of_words! {
+    Piles:
     fn look(&self, mut each: impl FnMut(usize)) {
         for [count, cells @ ..] in self.0.all() {
             let inside = cells.iter().take(count.load(SeqCst) as usize);
@@ -169,21 +179,8 @@ impl Queues {
     }
 }
 
-impl Bag for Queues {
-    type Held<'a> = u64;
-
-    fn take(&self, chance: u64) -> Option<u64> {
-        self.pop(|| between(chance))
-    }
-
-    fn number(held: &u64) -> usize {
-        *held as usize
-    }
-
-    fn give(&self, held: u64, chance: u64) -> bool {
-        self.push(held, || between(chance))
-    }
-
+bag_of_words! {
+    Queues:
     fn look(&self, mut each: impl FnMut(usize)) {
         for [head, tail, cells @ ..] in self.0.all() {
             let (from, to) = (head.load(SeqCst), tail.load(SeqCst));
@@ -202,39 +199,25 @@ mod tests {
 
     /// Turns the bag over between a pop's load and its store, as a signal handler would. This needs one CPU throughout,
     /// so it is repeated in case the thread is moved.
-    fn broken<B: Bag>(new: fn() -> B, pop: fn(&Marked<B>, &dyn Fn())) -> bool {
-        (0..10_000).any(|_| {
-            let marked = Marked::new(new());
-            assert_eq!(marked.wrong(), 0);
-            marked.turn_over(1);
-            assert_eq!(marked.wrong(), 0, "correct without an interruption");
-            pop(&marked, &|| marked.turn_over(1));
-            between(1);
-            marked.wrong() > 0
-        })
+    macro_rules! broken {
+        ($new:expr) => {
+            (0..10_000).any(|_| {
+                let marked = Marked::new($new);
+                assert_eq!(marked.wrong(), 0);
+                marked.turn_over(1);
+                assert_eq!(marked.wrong(), 0, "correct without an interruption");
+                let popped = marked.bag.pop(|| marked.turn_over(1));
+                popped.iter().for_each(|held| marked.mark(held));
+                between(1);
+                marked.wrong() > 0
+            })
+        };
     }
 
     #[test]
-    fn a_list_turned_over_in_the_middle_of_a_pop_is_seen_to_be_wrong() {
-        assert!(broken(Lists::new, |marked, meanwhile| {
-            let popped = marked.bag.pop(meanwhile);
-            popped.iter().for_each(|held| marked.mark(held));
-        }));
-    }
-
-    #[test]
-    fn a_stack_turned_over_in_the_middle_of_a_pop_is_seen_to_be_wrong() {
-        assert!(broken(Piles::new, |marked, meanwhile| {
-            let popped = marked.bag.pop(meanwhile);
-            popped.iter().for_each(|held| marked.mark(held));
-        }));
-    }
-
-    #[test]
-    fn a_ring_turned_over_in_the_middle_of_a_pop_is_seen_to_be_wrong() {
-        assert!(broken(Queues::new, |marked, meanwhile| {
-            let popped = marked.bag.pop(meanwhile);
-            popped.iter().for_each(|held| marked.mark(held));
-        }));
+    fn what_is_turned_over_in_the_middle_of_a_pop_is_seen_to_be_wrong() {
+        assert!(broken!(Lists::new()), "a list");
+        assert!(broken!(Piles::new()), "a stack");
+        assert!(broken!(Queues::new()), "a ring");
     }
 }
