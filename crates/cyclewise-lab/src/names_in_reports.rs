@@ -46,7 +46,7 @@ pub(crate) fn names() -> &'static [Names] {
                 definition,
                 rows: setup.samplers.iter().map(|s| s.name().to_owned()).collect(),
                 missing: setup.missing.into_iter().map(|m| m.name).collect(),
-                kinds: setup.kinds.iter().map(|(name, _)| *name).collect(),
+                kinds: setup.kinds.names().collect(),
                 notes: setup.notes,
                 // A machine of one CPU has one row of open-read-close.
                 compares: setup.samplers.len() == 1 || is_matrix || !setup.compare.is_empty(),

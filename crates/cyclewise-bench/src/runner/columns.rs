@@ -86,10 +86,7 @@ impl<'a, 's> Columns<'a, 's> {
         let named = |subject: &dyn Sampler| VariantSamples {
             name: subject.name().to_string(),
             code_bytes: subject.code_bytes(),
-            kind: kinds
-                .iter()
-                .find(|(name, _)| *name == subject.name())
-                .map(|(_, kind)| *kind),
+            kind: kinds.of_row(subject.name()),
             loops: subject.loops(),
             ..VariantSamples::default()
         };

@@ -50,7 +50,7 @@ pub use metric_comparison::MetricComparison;
 pub use sampler::{Control, Guards, Loops, Metrics, Sample, Sampler, metrics};
 pub use samples::{Measurement, RejectedSample, VariantSamples};
 pub use session::{Ended, Session, command_line};
-pub use setup::{MissingVariant, Setup, SetupOf, Shape};
+pub use setup::{Kinds, MissingVariant, Setup, SetupOf, Shape};
 pub(crate) use slope::ticks;
 pub use verdicts::{give_verdicts, give_verdicts_by};
 

@@ -30,6 +30,53 @@ pub enum Shape {
     Guest(Guest),
 }
 
+/// Rows that are a chain of latencies or a throughput, by name; a row that is not listed is neither, or not known.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Kinds {
+    /// Names with a space between two.
+    latency: &'static str,
+    throughput: &'static str,
+    others: Option<FigureKind>,
+}
+
+impl Kinds {
+    /// Rows by their names, with a space between two: those whose copies wait for the one before, and those whose do not.
+    pub const fn new(latency: &'static str, throughput: &'static str) -> Self {
+        Self {
+            latency,
+            throughput,
+            others: None,
+        }
+    }
+
+    /// All rows are of this kind.
+    pub const fn all(kind: FigureKind) -> Self {
+        Self {
+            others: Some(kind),
+            ..Self::new("", "")
+        }
+    }
+
+    /// The kind of the row of this name.
+    pub(super) fn of_row(&self, name: &str) -> Option<FigureKind> {
+        let lists = [
+            (self.latency, FigureKind::Latency),
+            (self.throughput, FigureKind::Throughput),
+        ];
+        let listed = lists
+            .iter()
+            .find(|(names, _)| names.split_whitespace().any(|known| known == name));
+        listed.map(|(_, kind)| *kind).or(self.others)
+    }
+
+    /// The rows that are listed.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.latency
+            .split_whitespace()
+            .chain(self.throughput.split_whitespace())
+    }
+}
+
 /// An experiment whose variants borrow nothing.
 pub type Setup = SetupOf<'static>;
 
@@ -44,8 +91,8 @@ pub struct SetupOf<'a> {
     pub control: Control,
     /// Notes for the reader: what could not be run, and why.
     pub notes: Vec<String>,
-    /// Rows that are a chain of latencies or a throughput, by name; a row that is not listed is neither, or not known.
-    pub kinds: &'static [(&'static str, FigureKind)],
+    /// What each row's figure is.
+    pub kinds: Kinds,
     /// Variants that are left out.
     pub missing: Vec<MissingVariant>,
     /// An error of a sample in the first round ends the measurement: what is measured was named wrongly, most likely.

@@ -31,7 +31,7 @@ fn compared(program: &str, base_program: &str, arguments: &[&str]) -> Option<(Ra
         &json,
     ];
     let mut command = command(program, &[&line, arguments].concat());
-    let ran = Ran::of(command.env(BASE, base_program).output().unwrap());
+    let ran = Ran::of_output(command.env(BASE, base_program).output().unwrap());
     if ran.stderr.contains("samples were usable") {
         println!("skipped: this machine is too busy to measure");
         return None;
@@ -163,7 +163,7 @@ fn built(arguments: &[&str]) -> Ran {
         .current_dir(folder.path())
         .output()
         .unwrap();
-    Ran::of(output)
+    Ran::of_output(output)
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn a_revision_is_built_as_this_program_was() {
 #[test]
 fn what_is_no_program_of_this_harness_is_refused() {
     let refused = |arguments: &[&str], part: &str| {
-        let ran = Ran::of(command("work", arguments).output().unwrap());
+        let ran = Ran::of_output(command("work", arguments).output().unwrap());
         assert_eq!(ran.status, Some(2), "{}", ran.stderr);
         ran.line(part);
     };
@@ -197,7 +197,7 @@ fn what_is_no_program_of_this_harness_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let base = base(&folder).display().to_string();
     let mut nothing = command("work", &["--bench", "--against", &base, "nothing-like-it"]);
-    let ran = Ran::of(nothing.env(BASE, "work").output().unwrap());
+    let ran = Ran::of_output(nothing.env(BASE, "work").output().unwrap());
     assert_eq!(ran.status, Some(2));
     ran.line("no row that was asked for is in both");
 }

@@ -139,7 +139,7 @@ fn a_page_needs_the_program_that_makes_it() {
     let folder = tempfile::tempdir().unwrap();
     let page = folder.path().join("page.html").display().to_string();
     let mut command = command("good", &["--bench", "--html", &page]);
-    let ran = Ran::of(command.env("PATH", folder.path()).output().unwrap());
+    let ran = Ran::of_output(command.env("PATH", folder.path()).output().unwrap());
     assert_eq!(ran.status, Some(3));
     assert_says!(ran.line("--html"), "cargo install --path crates/cyclewise-lab");
 }
@@ -167,7 +167,7 @@ fn what_there_is_at_an_interrupt_is_kept_and_marked() {
     }
     let mut rest = String::new();
     stderr.read_to_string(&mut rest).unwrap();
-    let ran = Ran::of(child.wait_with_output().unwrap());
+    let ran = Ran::of_output(child.wait_with_output().unwrap());
     assert_eq!(ran.status, None, "it ends by the signal: {rest}");
     let record = record::load(&file).unwrap();
     let why: Vec<&str> = record.missing.iter().map(|m| &*m.why).collect();
@@ -194,7 +194,7 @@ fn one_cpu_is_enough() {
         println!("skipped: no program taskset");
         return;
     };
-    let ran = Ran::of(output);
+    let ran = Ran::of_output(output);
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
     assert_says!(ran.stdout, "2 threads have one CPU");
 }

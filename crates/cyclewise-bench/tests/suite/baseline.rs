@@ -6,7 +6,7 @@ use super::{Ran, command};
 fn run(home: &tempfile::TempDir, arguments: &[&str]) -> Option<Ran> {
     let line = [&["--bench", "--time", "0.2", "--runs", "1", "sum"], arguments].concat();
     let mut command = command("good", &line);
-    let ran = Ran::of(command.env("CYCLEWISE_BENCH_HOME", home.path()).output().unwrap());
+    let ran = Ran::of_output(command.env("CYCLEWISE_BENCH_HOME", home.path()).output().unwrap());
     if ran.stderr.contains("samples were usable") {
         println!("skipped: this machine is too busy to measure");
         return None;

@@ -61,7 +61,7 @@ struct Ran {
 }
 
 impl Ran {
-    fn of(output: Output) -> Self {
+    fn of_output(output: Output) -> Self {
         Self {
             status: output.status.code(),
             stdout: String::from_utf8(output.stdout).unwrap(),
@@ -78,7 +78,7 @@ impl Ran {
 }
 
 fn run(program: &str, arguments: &[&str]) -> Ran {
-    Ran::of(
+    Ran::of_output(
         signals::with_default_signals(&command(program, arguments))
             .output()
             .unwrap(),

@@ -192,7 +192,7 @@ impl<T> Reader<'_, T> {
             self.with(|parts| parts.problems.push(fault.in_file(&member.file)));
             return Ok(());
         }
-        let key = Key::of(&member, from_joined);
+        let key = Key::of_member(&member, from_joined);
         let kept = (self.keep)(member)?;
         self.with(|parts| parts.members.push((key, kept)));
         Ok(())

@@ -26,7 +26,7 @@ pub(super) struct Key {
 }
 
 impl Key {
-    pub(super) fn of(member: &Member, from_joined: bool) -> Self {
+    pub(super) fn of_member(member: &Member, from_joined: bool) -> Self {
         let identity = &member.machine.identity;
         let process = (
             &identity.node,

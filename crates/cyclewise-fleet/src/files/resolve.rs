@@ -177,7 +177,7 @@ mod tests {
                 ..Missing::default()
             });
         }
-        (Key::of(&member, file.starts_with("fleet")), file.to_owned())
+        (Key::of_member(&member, file.starts_with("fleet")), file.to_owned())
     }
 
     /// Copies, a modified copy, an earlier join's member, and a task with three starts.

@@ -5,8 +5,8 @@ use super::elided::ElidedRows;
 use super::{Definition, Options};
 use crate::arch::{c, observe};
 use crate::error::Result;
-use crate::record::{FigureKind, Unit};
-use crate::runner::{Bench, Guards, Sampler, Setup};
+use crate::record::Unit;
+use crate::runner::{Bench, Guards, Kinds, Sampler, Setup};
 use cyclewise::refs::Arc;
 use std::hint::black_box;
 use std::ops::Deref;
@@ -44,21 +44,10 @@ const C: [CRow; 2] = [("c-object-locked", c::object), ("c11-object", c::c11_obje
 const C_ELIDED: CRow = ("c-object-elided", c::object);
 
 /// A pair changes the count that the one before has changed; the elements of a vector have counts of their own.
-static KINDS: &[(&str, FigureKind)] = &[
-    ("rc", FigureKind::Latency),
-    ("std-arc", FigureKind::Latency),
-    ("triomphe-arc", FigureKind::Latency),
-    ("arc-locked", FigureKind::Latency),
-    ("arc-elided", FigureKind::Latency),
-    ("c-object-locked", FigureKind::Latency),
-    ("c11-object", FigureKind::Latency),
-    ("c-object-elided", FigureKind::Latency),
-    ("rc-vec", FigureKind::Throughput),
-    ("std-arc-vec", FigureKind::Throughput),
-    ("triomphe-arc-vec", FigureKind::Throughput),
-    ("arc-locked-vec", FigureKind::Throughput),
-    ("arc-elided-vec", FigureKind::Throughput),
-];
+const KINDS: Kinds = Kinds::new(
+    "rc std-arc triomphe-arc arc-locked arc-elided c-object-locked c11-object c-object-elided",
+    "rc-vec std-arc-vec triomphe-arc-vec arc-locked-vec arc-elided-vec",
+);
 
 fn setup(_: &Options) -> Result<Setup> {
     let mut bench = Bench::new();

@@ -6,7 +6,7 @@ use super::{Definition, Options};
 use crate::arch::c;
 use crate::error::Result;
 use crate::record::{FigureKind, Unit};
-use crate::runner::{Bench, Guards, Setup};
+use crate::runner::{Bench, Guards, Kinds, Setup};
 use cyclewise::atomic::AtomicU64;
 use std::hint::black_box;
 use std::sync::atomic::{self, Ordering::Relaxed};
@@ -66,26 +66,7 @@ fn cmpxchg() -> impl FnMut() + 'static {
 }
 
 /// Every call changes one word.
-static KINDS: &[(&str, FigureKind)] = &[
-    ("std-inc", FigureKind::Latency),
-    ("inc-locked", FigureKind::Latency),
-    ("std-fetch-add", FigureKind::Latency),
-    ("fetch-add-locked", FigureKind::Latency),
-    ("std-cmpxchg", FigureKind::Latency),
-    ("cmpxchg-locked", FigureKind::Latency),
-    ("plain-inc", FigureKind::Latency),
-    ("plain-xadd", FigureKind::Latency),
-    ("plain-cmpxchg", FigureKind::Latency),
-    ("inc-elided", FigureKind::Latency),
-    ("fetch-add-elided", FigureKind::Latency),
-    ("cmpxchg-elided", FigureKind::Latency),
-    ("c-inc-locked", FigureKind::Latency),
-    ("c11-inc", FigureKind::Latency),
-    ("c-inc-elided", FigureKind::Latency),
-    ("c-fetch-add-locked", FigureKind::Latency),
-    ("c11-fetch-add", FigureKind::Latency),
-    ("c-fetch-add-elided", FigureKind::Latency),
-];
+const KINDS: Kinds = Kinds::all(FigureKind::Latency);
 
 fn setup(_: &Options) -> Result<Setup> {
     let mut bench = Bench::new();

@@ -2,9 +2,9 @@
 
 use super::{Definition, Options, Published};
 use crate::error::Result;
-#[cfg(target_arch = "x86_64")]
-use crate::record::FigureKind;
 use crate::record::Unit;
+#[cfg(target_arch = "x86_64")]
+use crate::runner::Kinds;
 use crate::runner::{Guards, Setup};
 
 pub(super) static DEFINITION: Definition = Definition {
@@ -31,20 +31,11 @@ const COMPARE: [(&str, &str); 7] = [
 
 /// Every copy changes the word that the one before has changed. The empty loop is neither.
 #[cfg(target_arch = "x86_64")]
-static KINDS: &[(&str, FigureKind)] = &[
-    ("nop-xadd32", FigureKind::Latency),
-    ("ds-xadd32", FigureKind::Latency),
-    ("lock-xadd32", FigureKind::Latency),
-    ("nop-xadd64", FigureKind::Latency),
-    ("ds-xadd64", FigureKind::Latency),
-    ("lock-xadd64", FigureKind::Latency),
-    ("plain-inc64", FigureKind::Latency),
-    ("ds-inc64", FigureKind::Latency),
-    ("lock-inc64", FigureKind::Latency),
-    ("ds-cmpxchg64", FigureKind::Latency),
-    ("lock-cmpxchg64", FigureKind::Latency),
-    ("xchg64", FigureKind::Latency),
-];
+const KINDS: Kinds = Kinds::new(
+    "nop-xadd32 ds-xadd32 lock-xadd32 nop-xadd64 ds-xadd64 lock-xadd64 plain-inc64 ds-inc64 lock-inc64 \
+     ds-cmpxchg64 lock-cmpxchg64 xchg64",
+    "",
+);
 
 #[cfg(target_arch = "x86_64")]
 fn setup(_: &Options) -> Result<Setup> {

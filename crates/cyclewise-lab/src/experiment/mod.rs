@@ -31,8 +31,8 @@ pub use crate::record::Published;
 pub use crate::runner::Mode;
 
 use crate::error::{Error, Result};
-use crate::record::{FigureKind, Unit};
-use crate::runner::{Control, Guards, Heading, MissingVariant, Sampler, Setup};
+use crate::record::Unit;
+use crate::runner::{Control, Guards, Heading, Kinds, MissingVariant, Sampler, Setup};
 use crate::sys::affinity;
 use std::fmt::Display;
 
@@ -190,12 +190,7 @@ fn pairs(samplers: &[Box<dyn Sampler>], names: &[(&str, &str)]) -> Vec<(usize, u
 }
 
 /// What to measure by these rows' names; the noise floor is that of `control`.
-fn by_name(
-    samplers: Vec<Box<dyn Sampler>>,
-    compare: &[(&str, &str)],
-    control: &str,
-    kinds: &'static [(&'static str, FigureKind)],
-) -> Setup {
+fn by_name(samplers: Vec<Box<dyn Sampler>>, compare: &[(&str, &str)], control: &str, kinds: Kinds) -> Setup {
     Setup {
         compare: pairs(&samplers, compare),
         control: Control::Repeat(index(&samplers, control).unwrap_or(0)),

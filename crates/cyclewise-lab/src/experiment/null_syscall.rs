@@ -3,8 +3,8 @@
 use super::{Definition, Options, Published};
 use crate::arch::entry;
 use crate::error::Result;
-use crate::record::{FigureKind, Unit};
-use crate::runner::{Bench, Control, Guards, Setup};
+use crate::record::Unit;
+use crate::runner::{Bench, Control, Guards, Kinds, Setup};
 use crate::sys::vdso::GetCpu;
 use std::hint::black_box;
 
@@ -25,7 +25,7 @@ const COMPARE: [(&str, &str); 3] = [
 ];
 
 /// Calls need nothing of the call before. Entries of the kernel wait for more than data.
-static KINDS: &[(&str, FigureKind)] = &[("function-call", FigureKind::Throughput)];
+const KINDS: Kinds = Kinds::new("", "function-call");
 
 fn setup(_: &Options) -> Result<Setup> {
     let mut bench = Bench::new();

@@ -9,8 +9,8 @@ use crate::arch::c;
 use crate::arch::words::{Apart, Local, Plain};
 use crate::arch::{entry, opaque};
 use crate::error::Result;
-use crate::record::{FigureKind, Unit};
-use crate::runner::{Bench, Control, Guards, Sampler, Setup, code_bytes};
+use crate::record::Unit;
+use crate::runner::{Bench, Control, Guards, Kinds, Sampler, Setup, code_bytes};
 use crate::sys::percpu::{Gs, PerCpuWords, WORDS, here};
 use crate::sys::vdso::GetCpu;
 use cyclewise::percpu::{Backend, Cid, Cpu, Index, Slot, backend};
@@ -111,32 +111,12 @@ fn round(add: impl Fn(usize)) {
 }
 
 /// One word is changed by every addition of the plain rows, and by each sixty-fourth of the others.
-static KINDS: &[(&str, FigureKind)] = &[
-    ("plain", FigureKind::Latency),
-    ("store-and-add", FigureKind::Latency),
-    ("tls", FigureKind::Latency),
-    ("lock-inc", FigureKind::Latency),
-    ("getcpu-atomic", FigureKind::Latency),
-    ("rseq-id-atomic", FigureKind::Latency),
-    ("rseq-add", FigureKind::Latency),
-    ("cid-add", FigureKind::Latency),
-    ("portable-add", FigureKind::Latency),
-    ("gs-add", FigureKind::Latency),
-    ("plain-64", FigureKind::Throughput),
-    ("store-and-add-64", FigureKind::Throughput),
-    ("tls-64", FigureKind::Throughput),
-    ("lock-inc-64", FigureKind::Throughput),
-    ("getcpu-atomic-64", FigureKind::Throughput),
-    ("rseq-id-atomic-64", FigureKind::Throughput),
-    ("rseq-add-64", FigureKind::Throughput),
-    ("cid-add-64", FigureKind::Throughput),
-    ("portable-add-64", FigureKind::Throughput),
-    ("gs-add-64", FigureKind::Throughput),
-    ("c-lock-inc", FigureKind::Latency),
-    ("c11-inc", FigureKind::Latency),
-    ("c-lock-inc-64", FigureKind::Throughput),
-    ("c11-inc-64", FigureKind::Throughput),
-];
+const KINDS: Kinds = Kinds::new(
+    "plain store-and-add tls lock-inc getcpu-atomic rseq-id-atomic rseq-add cid-add portable-add gs-add c-lock-inc \
+     c11-inc",
+    "plain-64 store-and-add-64 tls-64 lock-inc-64 getcpu-atomic-64 rseq-id-atomic-64 rseq-add-64 cid-add-64 \
+     portable-add-64 gs-add-64 c-lock-inc-64 c11-inc-64",
+);
 
 fn setup(_: &Options) -> Result<Setup> {
     let mut bench = Bench::new();

@@ -5,9 +5,9 @@
 use super::{Definition, Options};
 use crate::arch::observe;
 use crate::error::Result;
-use crate::record::{FigureKind, Unit};
+use crate::record::Unit;
 use crate::runner::crowd::Crowd;
-use crate::runner::{Bench, Guards, Sample, Sampler, Setup};
+use crate::runner::{Bench, Guards, Kinds, Sample, Sampler, Setup};
 use cyclewise::percpu::{Arc, ArcOwner, Histogram, PerCpu, backend};
 use hdrhistogram::Histogram as HdrHistogram;
 use metrics_util::storage::AtomicBucket;
@@ -38,16 +38,10 @@ const COMPARE: [(&str, &str); 8] = [
 ];
 
 /// Every pair of a clone and a drop changes one count.
-static KINDS: &[(&str, FigureKind)] = &[
-    ("rseq-add", FigureKind::Throughput),
-    ("histogram", FigureKind::Throughput),
-    ("histogram-u64", FigureKind::Throughput),
-    ("hdrhistogram", FigureKind::Throughput),
-    ("hdrhistogram-shared", FigureKind::Throughput),
-    ("metrics-util", FigureKind::Throughput),
-    ("percpu-arc", FigureKind::Latency),
-    ("std-arc", FigureKind::Latency),
-];
+const KINDS: Kinds = Kinds::new(
+    "percpu-arc std-arc",
+    "rseq-add histogram histogram-u64 hdrhistogram hdrhistogram-shared metrics-util",
+);
 
 /// Values of one call.
 const VALUES: usize = 1024;

@@ -2,9 +2,9 @@
 
 use super::{Definition, Options, Published};
 use crate::error::Result;
-#[cfg(target_arch = "x86_64")]
-use crate::record::FigureKind;
 use crate::record::Unit;
+#[cfg(target_arch = "x86_64")]
+use crate::runner::Kinds;
 use crate::runner::{Guards, Setup};
 
 pub(super) static DEFINITION: Definition = Definition {
@@ -35,17 +35,10 @@ const COMPARE: [(&str, &str); 12] = [
 
 /// Copies that save the flags read what the one before has written; the others read registers that do not change.
 #[cfg(target_arch = "x86_64")]
-static KINDS: &[(&str, FigureKind)] = &[
-    ("push-pop", FigureKind::Throughput),
-    ("two-stores", FigureKind::Throughput),
-    ("push-popf", FigureKind::Throughput),
-    ("push-rep-popf", FigureKind::Throughput),
-    ("pushf-pop", FigureKind::Throughput),
-    ("test-branch", FigureKind::Throughput),
-    ("save-popf", FigureKind::Latency),
-    ("popf-if", FigureKind::Latency),
-    ("save-branch", FigureKind::Latency),
-];
+const KINDS: Kinds = Kinds::new(
+    "save-popf popf-if save-branch",
+    "push-pop two-stores push-popf push-rep-popf pushf-pop test-branch",
+);
 
 #[cfg(target_arch = "x86_64")]
 fn setup(_: &Options) -> Result<Setup> {

@@ -3,8 +3,8 @@
 use super::{Definition, Options, Published};
 use crate::arch::counter;
 use crate::error::Result;
-use crate::record::{FigureKind, Unit};
-use crate::runner::{Bench, Guards, Setup};
+use crate::record::Unit;
+use crate::runner::{Bench, Guards, Kinds, Setup};
 use crate::sys::clock;
 use std::hint::black_box;
 use std::time::Instant;
@@ -38,16 +38,10 @@ const COMPARE: [(&str, &str); 10] = [
 ];
 
 /// A fence, RDTSCP and ISB wait for the copy before; bare reads do not. What MFENCE waits for differs by vendor.
-static KINDS: &[(&str, FigureKind)] = &[
-    ("rdtsc", FigureKind::Throughput),
-    ("rdtsc-dependent-load", FigureKind::Throughput),
-    ("cntvct", FigureKind::Throughput),
-    ("lfence-rdtsc", FigureKind::Latency),
-    ("rdtscp", FigureKind::Latency),
-    ("lfence-rdtsc-lfence", FigureKind::Latency),
-    ("lfence-rdtsc-dependent-load", FigureKind::Latency),
-    ("isb-cntvct", FigureKind::Latency),
-];
+const KINDS: Kinds = Kinds::new(
+    "lfence-rdtsc rdtscp lfence-rdtsc-lfence lfence-rdtsc-dependent-load isb-cntvct",
+    "rdtsc rdtsc-dependent-load cntvct",
+);
 
 fn setup(_: &Options) -> Result<Setup> {
     let mut bench = Bench::new();

@@ -3,8 +3,8 @@
 use super::{Definition, Options, left_out};
 use crate::arch::observe;
 use crate::error::Result;
-use crate::record::{FigureKind, Unit};
-use crate::runner::{Bench, Guards, Sampler, Setup};
+use crate::record::Unit;
+use crate::runner::{Bench, Guards, Kinds, Sampler, Setup};
 use crate::sys::membarrier;
 use cyclewise::fence;
 use cyclewise::rcu::{self, Domain, Rcu};
@@ -41,18 +41,10 @@ const COMPARE: [(&str, &str); 14] = [
 ];
 
 /// Each section stores to a word that the one before has stored to. The others are independent.
-static KINDS: &[(&str, FigureKind)] = &[
-    ("rcu", FigureKind::Latency),
-    ("rcu-domain", FigureKind::Latency),
-    ("crossbeam-epoch", FigureKind::Latency),
-    ("arc-swap", FigureKind::Latency),
-    ("std-rwlock", FigureKind::Latency),
-    ("two-stores", FigureKind::Latency),
-    ("seqlock-32", FigureKind::Throughput),
-    ("seqlatch-32", FigureKind::Throughput),
-    ("seqlock-crate-32", FigureKind::Throughput),
-    ("atomics-32", FigureKind::Throughput),
-];
+const KINDS: Kinds = Kinds::new(
+    "rcu rcu-domain crossbeam-epoch arc-swap std-rwlock two-stores",
+    "seqlock-32 seqlatch-32 seqlock-crate-32 atomics-32",
+);
 
 /// What membarrier(2) makes possible.
 const WITH_MEMBARRIER: [&str; 1] = ["membarrier"];

@@ -3,8 +3,8 @@
 use super::elided::refused;
 use super::{Definition, Options};
 use crate::error::Result;
-use crate::record::{FigureKind, Unit};
-use crate::runner::{Bench, Control, Guards, Setup};
+use crate::record::Unit;
+use crate::runner::{Bench, Control, Guards, Kinds, Setup};
 use cyclewise::static_key;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -57,12 +57,7 @@ fn work() {
 }
 
 /// The adds around a test begin anew in each copy.
-static KINDS: &[(&str, FigureKind)] = &[
-    ("no-test", FigureKind::Throughput),
-    ("key-disabled", FigureKind::Throughput),
-    ("relaxed-bool", FigureKind::Throughput),
-    ("key-enabled", FigureKind::Throughput),
-];
+const KINDS: Kinds = Kinds::new("", "no-test key-disabled relaxed-bool key-enabled");
 
 fn setup(_: &Options) -> Result<Setup> {
     ON.enable().map_err(refused)?;

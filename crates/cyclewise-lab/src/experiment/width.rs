@@ -8,7 +8,7 @@ use super::{Definition, Options, spinlock};
 use crate::arch::width::{BODIES, BYTE_WORD_MIXED, COMPARE, LOCKS, lacks};
 use crate::error::Result;
 use crate::record::{FigureKind, Unit};
-use crate::runner::{Bench, Control, Guards, Setup};
+use crate::runner::{Bench, Control, Guards, Kinds, Setup};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "width",
@@ -18,20 +18,6 @@ pub(super) static DEFINITION: Definition = Definition {
     guards: Guards::ThisThread,
     published: &[],
     setup,
-};
-
-/// Every copy takes what the one before has given back; the company alone is a chain.
-static KINDS: [(&str, FigureKind); BODIES.len() + LOCKS.len()] = {
-    let mut kinds = [("", FigureKind::Latency); BODIES.len() + LOCKS.len()];
-    let mut i = 0;
-    while i < kinds.len() {
-        kinds[i].0 = match i < BODIES.len() {
-            true => BODIES[i].name,
-            false => LOCKS[i - BODIES.len()].0,
-        };
-        i += 1;
-    }
-    kinds
 };
 
 fn setup(_: &Options) -> Result<Setup> {
@@ -51,7 +37,8 @@ fn setup(_: &Options) -> Result<Setup> {
         control: Control::Repeat(control),
         notes,
         samplers,
-        kinds: &KINDS,
+        // Every copy takes what the one before has given back; the company alone is a chain.
+        kinds: Kinds::all(FigureKind::Latency),
         missing,
         ..Setup::default()
     })
@@ -114,9 +101,8 @@ mod tests {
         for (i, pair) in COMPARE.iter().enumerate() {
             assert!(!COMPARE[..i].contains(pair), "{pair:?}");
         }
-        for (i, (lock, form)) in LOCKS.iter().enumerate() {
+        for (lock, form) in LOCKS {
             assert!(is_row(form) && !is_row(lock), "{lock}: {form}");
-            assert_eq!(KINDS[BODIES.len() + i].0, *lock);
         }
         let compared = |name| COMPARE.iter().any(|(a, b)| *a == name || *b == name);
         for body in &BODIES {

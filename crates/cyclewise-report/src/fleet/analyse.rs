@@ -31,7 +31,7 @@ pub fn analyse(
     problems: Vec<Problem>,
     settings: &Settings,
 ) -> Result<FleetReport> {
-    measured(Measured::of(members), checkups, problems, settings)
+    measured(Measured::of_members(members), checkups, problems, settings)
 }
 
 /// Analyses a fleet whose figures are in columns.

@@ -55,7 +55,7 @@ pub struct Measured {
 
 impl Measured {
     /// All of `members`.
-    pub fn of(members: Vec<Member>) -> Self {
+    pub fn of_members(members: Vec<Member>) -> Self {
         let figures = Figures::default();
         let records = members.into_iter().map(|member| figures.keep(member)).collect();
         Self { records, figures }

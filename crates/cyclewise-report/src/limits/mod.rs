@@ -90,7 +90,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    fn of(measured: Measured, figure: Result<f64, NoCost>, times: u32) -> Self {
+    fn of_measured(measured: Measured, figure: Result<f64, NoCost>, times: u32) -> Self {
         let (_, mut ci95) = measured.variant.value();
         // Older records have no interval of the median; their samples do.
         if ci95 == [None, None] && measured.variant.headline.is_none() {
@@ -186,7 +186,7 @@ fn described(record: &Record) -> String {
 }
 
 fn first<'a>(record: &'a Record, rows: &[Row]) -> Option<Measured<'a>> {
-    rows.iter().find_map(|row| Measured::of(record, *row))
+    rows.iter().find_map(|row| Measured::of_row(record, *row))
 }
 
 /// The figures of the newest record with both our row and a limit's, or else with ours.
@@ -200,7 +200,7 @@ fn found(p: &Primitive, records: &[&Record]) -> PrimitiveCosts {
     // Without the locked row, or where slopes are tested, nothing is known to be above a cost.
     let locked = p.locked.filter(|_| is_of_two_lengths(record));
     let most = locked
-        .and_then(|row| Measured::of(record, row))
+        .and_then(|row| Measured::of_row(record, row))
         .map(|m| m.variant.value().0);
     let bounded = |row: Measured| row.cost(most);
     let unbounded = |row: Measured| row.cost(None);
@@ -218,10 +218,10 @@ fn found(p: &Primitive, records: &[&Record]) -> PrimitiveCosts {
         }
     };
     PrimitiveCosts {
-        limit: limit.map(|(row, cost)| Cost::of(row, cost, p.times)),
-        ours: Some(Cost::of(ours.0, ours.1, 1)),
+        limit: limit.map(|(row, cost)| Cost::of_measured(row, cost, p.times)),
+        ours: Some(Cost::of_measured(ours.0, ours.1, 1)),
         to_limit: ratio(limit, p.times),
-        peer: peer.map(|(row, cost)| Cost::of(row, cost, 1)),
+        peer: peer.map(|(row, cost)| Cost::of_measured(row, cost, 1)),
         to_peer: ratio(peer, 1),
     }
 }
@@ -239,7 +239,7 @@ fn best<'a>(
 ) -> Option<Figured<'a>> {
     let mut known: Vec<Figured> = rows
         .iter()
-        .filter_map(|row| Measured::of(record, *row))
+        .filter_map(|row| Measured::of_row(record, *row))
         .map(|row| (row, cost(row)))
         .collect();
     let is_beside = |row: &Figured| row.0.experiment.name == ours.experiment.name;

@@ -20,7 +20,7 @@ pub struct Measured<'a> {
 
 impl<'a> Measured<'a> {
     /// The row of a record; `None` if the record lacks it, or has no samples of it.
-    pub fn of(record: &'a Record, row: Row) -> Option<Self> {
+    pub fn of_row(record: &'a Record, row: Row) -> Option<Self> {
         let experiment = record.experiments.iter().find(|e| e.name == row.experiment)?;
         let variant = experiment.variants.iter().find(|v| v.name == row.variant && v.n > 0)?;
         Some(Self {

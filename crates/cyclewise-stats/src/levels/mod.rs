@@ -128,8 +128,10 @@ pub fn levels(times: &Times) -> Result<Vec<Level>, LevelsError> {
     }
     let edges = spanning_tree(times.cpus, &pairs);
     let cuts = (1..edges.len()).filter(|&edge| edges[edge].0 > GAP * edges[edge - 1].0);
-    let mut partitions: Vec<Partition> = cuts.map(|edge| Partition::of(times.cpus, &edges[..edge])).collect();
-    partitions.push(Partition::of(times.cpus, &edges));
+    let mut partitions: Vec<Partition> = cuts
+        .map(|edge| Partition::by_edges(times.cpus, &edges[..edge]))
+        .collect();
+    partitions.push(Partition::by_edges(times.cpus, &edges));
     let mut nearer: Option<&Partition> = None;
     let mut levels = Vec::new();
     for (index, partition) in partitions.iter().enumerate() {
@@ -173,7 +175,7 @@ impl Partition {
         Self((0..cpus).collect())
     }
 
-    fn of(cpus: usize, edges: &[(f64, usize, usize)]) -> Self {
+    fn by_edges(cpus: usize, edges: &[(f64, usize, usize)]) -> Self {
         let mut partition = Self::singles(cpus);
         for (_, a, b) in edges {
             partition.join(*a, *b);

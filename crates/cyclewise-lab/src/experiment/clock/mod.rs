@@ -7,8 +7,8 @@ use super::c_rows::{self, CRow};
 use super::{Definition, Options};
 use crate::arch::{c, raw};
 use crate::error::Result;
-use crate::record::{FigureKind, Unit};
-use crate::runner::{Bench, Guards, Sampler, Setup};
+use crate::record::Unit;
+use crate::runner::{Bench, Guards, Kinds, Sampler, Setup};
 use crate::sys::clock as kernel;
 use cyclewise::clock::{
     AfterStores, Bracketed, Clock, Conversion, DependentLoad, Instant, LoadOrdered, Mode, PerTask, System, Ticks,
@@ -68,15 +68,7 @@ static OTHER: Clock = Clock::new(System);
 static KEPT: Clock = Clock::new(System);
 
 /// Bare reads of the counter wait for nothing, and those behind a fence for the copy before. The others do more than read it.
-static KINDS: &[(&str, FigureKind)] = &[
-    ("rdtsc", FigureKind::Throughput),
-    ("cntvct", FigureKind::Throughput),
-    ("lfence-rdtsc", FigureKind::Latency),
-    ("rdtscp", FigureKind::Latency),
-    ("isb-cntvct", FigureKind::Latency),
-    ("bracketed-now", FigureKind::Latency),
-    ("converted", FigureKind::Throughput),
-];
+const KINDS: Kinds = Kinds::new("lfence-rdtsc rdtscp isb-cntvct bracketed-now", "rdtsc cntvct converted");
 
 const ONE_CPU: &str = "this process may use one CPU only";
 

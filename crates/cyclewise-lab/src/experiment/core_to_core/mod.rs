@@ -50,7 +50,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn of(mode: Mode) -> Self {
+    fn of_mode(mode: Mode) -> Self {
         let (pairs, round_trips, ms) = match mode {
             Mode::Quick => (15, 2_000, 5),     // all pairs of six CPUs
             Mode::Normal => (120, 10_000, 20), // of sixteen
@@ -72,7 +72,7 @@ fn setup(options: &Options) -> Result<Setup> {
              the cpuset, or use a machine with more"
         )));
     }
-    let plan = Plan::of(options.mode);
+    let plan = Plan::of_mode(options.mode);
     let places = machine::cpu_topology(&cpus);
     let all = pairs::all(&places);
     let chosen = pairs::chosen(&all, plan.pairs);

@@ -15,9 +15,9 @@ mod retries;
 use super::elided::ElidedRows;
 use super::{Definition, Mode, Options, Published};
 use crate::error::Result;
-use crate::record::{FigureKind, Unit};
+use crate::record::Unit;
 use crate::runner::crowd::Crowd;
-use crate::runner::{Guards, Sampler, Setup};
+use crate::runner::{Guards, Kinds, Sampler, Setup};
 use counts::{Apart, CountRow, Locked, counted};
 use cyclewise::lock::{Exponential, NoRelax, Pause, Relax};
 use cyclewise::refs::lockref::{Adaptive, LockRef, TRIES};
@@ -56,15 +56,10 @@ const OVER: usize = 4;
 const LIMITS: [u32; 10] = [1, 2, 5, 10, 15, 25, 50, 100, 200, 500];
 
 /// Alone, every pair changes one word.
-static KINDS: &[(&str, FigureKind)] = &[
-    ("lockref", FigureKind::Latency),
-    ("cas-pair", FigureKind::Latency),
-    ("lockref-ref", FigureKind::Latency),
-    ("lockref-lock", FigureKind::Latency),
-    ("mutex-count", FigureKind::Latency),
-    ("plain-cas-pair", FigureKind::Latency),
-    ("lockref-elided", FigureKind::Latency),
-];
+const KINDS: Kinds = Kinds::new(
+    "lockref cas-pair lockref-ref lockref-lock mutex-count plain-cas-pair lockref-elided",
+    "",
+);
 
 fn setup(options: &Options) -> Result<Setup> {
     let cpus = options.cpus()?;

@@ -9,9 +9,9 @@ mod structures;
 use super::{Definition, Options};
 use crate::arch::observe;
 use crate::error::{Error, Result};
-use crate::record::{FigureKind, Unit};
+use crate::record::Unit;
 use crate::runner::crowd::Crowd;
-use crate::runner::{Bench, Guards, Sample, Sampler, Setup};
+use crate::runner::{Bench, Guards, Kinds, Sample, Sampler, Setup};
 use crossbeam_queue::{ArrayQueue, SegQueue};
 use cyclewise::percpu::{Counter, FreeList, PerCpu, Ref, Ring, Slot, Stack, backend};
 use std::marker::PhantomData;
@@ -59,14 +59,7 @@ const BATCH: u64 = 32;
 const LARGE_BATCH: u64 = 4096;
 
 /// Every addition changes one word, every pair of a get and a put likewise.
-static KINDS: &[(&str, FigureKind)] = &[
-    ("rseq-add", FigureKind::Latency),
-    ("counter-add", FigureKind::Latency),
-    ("counter-add-4096", FigureKind::Latency),
-    ("lock-add", FigureKind::Latency),
-    ("ref", FigureKind::Latency),
-    ("lock-pair", FigureKind::Latency),
-];
+const KINDS: Kinds = Kinds::new("rseq-add counter-add counter-add-4096 lock-add ref lock-pair", "");
 
 fn setup(options: &Options) -> Result<Setup> {
     let cpus = options.cpus()?;

@@ -12,8 +12,8 @@ use super::elided::ElidedRows;
 use super::{Definition, Options, Published};
 use crate::arch::c;
 use crate::error::Result;
-use crate::record::{FigureKind, Unit};
-use crate::runner::{Bench, Guards, Mode, Setup};
+use crate::record::Unit;
+use crate::runner::{Bench, Guards, Kinds, Mode, Setup};
 use cas_full::{CasFull, CasFull64};
 use cyclewise::refs::rcuref::{Got, Rcuref};
 use cyclewise::refs::{Refcount, Refcount64};
@@ -130,28 +130,12 @@ fn free() {
 }
 
 /// Every pair changes one count.
-static KINDS: &[(&str, FigureKind)] = &[
-    ("atomic", FigureKind::Latency),
-    ("refcount", FigureKind::Latency),
-    ("cas-full", FigureKind::Latency),
-    ("atomic64", FigureKind::Latency),
-    ("refcount64", FigureKind::Latency),
-    ("cas-full64", FigureKind::Latency),
-    ("inc-not-zero", FigureKind::Latency),
-    ("rcuref", FigureKind::Latency),
-    ("plain", FigureKind::Latency),
-    ("plain64", FigureKind::Latency),
-    ("atomic-elided", FigureKind::Latency),
-    ("refcount-elided", FigureKind::Latency),
-    ("refcount64-elided", FigureKind::Latency),
-    ("rcuref-elided", FigureKind::Latency),
-    ("c-refcount", FigureKind::Latency),
-    ("c-refcount64", FigureKind::Latency),
-    ("c11-atomic", FigureKind::Latency),
-    ("c11-atomic64", FigureKind::Latency),
-    ("c-refcount-elided", FigureKind::Latency),
-    ("c-refcount64-elided", FigureKind::Latency),
-];
+const KINDS: Kinds = Kinds::new(
+    "atomic refcount cas-full atomic64 refcount64 cas-full64 inc-not-zero rcuref plain plain64 atomic-elided \
+     refcount-elided refcount64-elided rcuref-elided c-refcount c-refcount64 c11-atomic c11-atomic64 \
+     c-refcount-elided c-refcount64-elided",
+    "",
+);
 
 fn setup(options: &Options) -> Result<Setup> {
     let mut bench = Bench::new();

@@ -5,8 +5,7 @@ use super::slope::{Counts, GuestSlope};
 use crate::error::{Error, Result};
 use crate::experiment::{Mode, Options, index, left_out, pairs};
 use crate::machine::guest;
-use crate::record::FigureKind;
-use crate::runner::{Control, MissingVariant, Sampler, Setup, Shape, timer};
+use crate::runner::{Control, Kinds, MissingVariant, Sampler, Setup, Shape, timer};
 use cyclewise_guest::batch::Bench;
 use cyclewise_guest::payload::Payload;
 use cyclewise_guest::provenance::Provenance;
@@ -83,20 +82,10 @@ const RDTSC: [(&str, &str); 8] = [
 ];
 
 /// Rows whose copies wait for the one before: read-modify-writes of one word, and serializing instructions.
-static KINDS: &[(&str, FigureKind)] = &[
-    ("gs-inc", FigureKind::Latency),
-    ("table-inc", FigureKind::Latency),
-    ("gs-inc-64", FigureKind::Latency),
-    ("lock-xadd32", FigureKind::Latency),
-    ("lock-xadd64", FigureKind::Latency),
-    ("lock-inc64", FigureKind::Latency),
-    ("lock-cmpxchg64", FigureKind::Latency),
-    ("push-pop", FigureKind::Throughput),
-    ("absolute-load", FigureKind::Throughput),
-    ("gs-load", FigureKind::Throughput),
-    ("fs-load", FigureKind::Throughput),
-    ("rdtsc", FigureKind::Throughput),
-];
+const KINDS: Kinds = Kinds::new(
+    "gs-inc table-inc gs-inc-64 lock-xadd32 lock-xadd64 lock-inc64 lock-cmpxchg64",
+    "push-pop absolute-load gs-load fs-load rdtsc",
+);
 
 /// Prepares a family.
 ///

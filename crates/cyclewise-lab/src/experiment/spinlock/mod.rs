@@ -16,9 +16,9 @@ mod mcs;
 use super::elided::ElidedRows;
 use super::{Definition, Mode, Options};
 use crate::error::Result;
-use crate::record::{FigureKind, Unit};
+use crate::record::Unit;
 use crate::runner::crowd::Crowd;
-use crate::runner::{Bench, Guards, Sample, Sampler, Setup, metrics};
+use crate::runner::{Bench, Guards, Kinds, Sample, Sampler, Setup, metrics};
 use contention::{LockRun, Work, contend};
 use locks::{Cyclewise, CyclewiseSpinOnly, Lock, ParkingLot, Spin, SpinTicket, StdMutex};
 use mcs::Mcs;
@@ -41,15 +41,10 @@ const OVER: usize = 8;
 const PEERS: [&str; 5] = ["parking-lot", "std-mutex", "spin", "spin-ticket", "mcs"];
 
 /// Every pair of a free lock changes its word. Under contention, other threads decide.
-static KINDS: &[(&str, FigureKind)] = &[
-    ("cyclewise", FigureKind::Latency),
-    ("parking-lot", FigureKind::Latency),
-    ("std-mutex", FigureKind::Latency),
-    ("spin", FigureKind::Latency),
-    ("spin-ticket", FigureKind::Latency),
-    ("mcs", FigureKind::Latency),
-    ("cyclewise-elided", FigureKind::Latency),
-];
+const KINDS: Kinds = Kinds::new(
+    "cyclewise parking-lot std-mutex spin spin-ticket mcs cyclewise-elided",
+    "",
+);
 
 fn setup(options: &Options) -> Result<Setup> {
     let span = match options.mode {

@@ -22,15 +22,15 @@ impl<const N: usize> Words<N> {
     /// The words of the CPU that the thread runs on, by getcpu(2); it may have moved when this returns. Threads share words
     /// even without rseq, where the library would give each its own slot.
     pub(crate) fn here(&self) -> &[AtomicU64; N] {
-        self.of(Slot::from_id(affinity::current_cpu()).unwrap_or_else(here))
+        self.words_of(Slot::from_id(affinity::current_cpu()).unwrap_or_else(here))
     }
 
     /// Every slot's.
     pub(crate) fn all(&self) -> impl Iterator<Item = &[AtomicU64; N]> {
-        Slot::all().map(|slot| self.of(slot))
+        Slot::all().map(|slot| self.words_of(slot))
     }
 
-    fn of(&self, slot: Slot) -> &[AtomicU64; N] {
+    fn words_of(&self, slot: Slot) -> &[AtomicU64; N] {
         // SAFETY: Invariant 1; an atomic is laid out as its integer.
         unsafe { &*self.0.slot_ptr(slot).cast() }
     }

@@ -39,7 +39,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn of(
+    fn new(
         new: fn(usize) -> Result<Box<dyn Tried>>,
         name: &'static str,
         promise: &'static str,
@@ -105,35 +105,35 @@ impl Tally {
 
 fn tallies() -> [Tally; 5] {
     [
-        Tally::of(
+        Tally::new(
             sums::tried,
             "no-addition-is-lost",
             "sums of per-CPU words, by cpu_id and mm_cid, and of counters are exact",
             "the-storm-bites-sums",
             "additions lost or doubled",
         ),
-        Tally::of(
+        Tally::new(
             objects::free_list,
             "no-node-is-lost-or-doubled",
             "a free list hands each object to one taker at a time, and holds every object in the end",
             "the-storm-bites-lists",
             "objects lost or doubled",
         ),
-        Tally::of(
+        Tally::new(
             objects::stack,
             "no-value-is-lost-or-doubled",
             "a value that is pushed on a stack is popped exactly once",
             "the-storm-bites-stacks",
             "values lost or doubled",
         ),
-        Tally::of(
+        Tally::new(
             objects::ring,
             "no-word-is-lost-or-doubled",
             "a word that is put in a ring comes out exactly once",
             "the-storm-bites-rings",
             "words lost or doubled",
         ),
-        Tally::of(
+        Tally::new(
             counts::tried,
             "the-last-releases-once",
             "a killed reference count releases exactly once per life, after the last reference is dropped",
