@@ -17,17 +17,6 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The exponent of the best power law: the slope of the least-squares line through the points' logarithms.
-pub(crate) fn exponent(points: &[(f64, f64)]) -> f64 {
-    let count = points.len() as f64;
-    let logs = || points.iter().map(|(x, y)| (x.ln(), y.ln()));
-    let mean_x = logs().map(|(x, _)| x).sum::<f64>() / count;
-    let mean_y = logs().map(|(_, y)| y).sum::<f64>() / count;
-    let covariance: f64 = logs().map(|(x, y)| (x - mean_x) * (y - mean_y)).sum();
-    let variance: f64 = logs().map(|(x, _)| (x - mean_x).powi(2)).sum();
-    covariance / variance
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -43,11 +32,5 @@ mod tests {
     fn a_mean_is_of_all_values() {
         assert!((mean(&[1.0, 2.0, 6.0]) - 3.0).abs() < 1e-12);
         assert!(mean(&[]).is_nan());
-    }
-
-    #[test]
-    fn a_power_law_has_its_exponent() {
-        let points: Vec<_> = [1.0, 2.0, 4.0, 8.0_f64].map(|x| (x, 5.0 * x.powf(1.7))).to_vec();
-        assert!((exponent(&points) - 1.7).abs() < 1e-12);
     }
 }

@@ -60,16 +60,12 @@ pub(super) struct SimulateArgs {
 #[derive(Subcommand)]
 pub(super) enum SimulateCommand {
     /// List the workloads and the machines
-    List {
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
+    List,
     /// Make a machine file from a record of `run core-to-core`
     Fit(FitArgs),
     /// Print a machine as a file with comments, which --machine FILE reads back
     Machine(MachineArgs),
-    /// Predict published machines that the simulator did not learn from, and figures of mails; exit 1 if an error exceeds its limit
+    /// Predict published machines that the simulator did not learn from; exit 1 if an error exceeds its limit
     Examine(ExamineArgs),
 }
 

@@ -14,7 +14,6 @@ mod band;
 mod build;
 pub mod data;
 mod described;
-pub mod figures;
 mod group;
 pub mod laws;
 pub mod learn;

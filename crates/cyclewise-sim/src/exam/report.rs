@@ -3,7 +3,6 @@
 use super::anchor::{Anchored, anchored};
 use super::band::Band;
 use super::data::{PublishedMachine, PublishedRow};
-use super::figures::{Figure, FigureResult, figures};
 use super::learn::{self, HeldOutRow, Learned};
 use super::split::{Half, half};
 use super::{Group, WorkloadKind, data, pairs};
@@ -155,8 +154,6 @@ pub struct Examination {
     pub learned: Vec<(Learned, Vec<HeldOutRow>)>,
     /// The machines to learn from, by which held-out rows are numbered.
     pub learners: Vec<PublishedMachine>,
-    /// Figures of mails and papers.
-    pub figures: Vec<FigureResult>,
 }
 
 impl Examination {
@@ -179,17 +176,8 @@ fn result(kind: WorkloadKind, rows: &[ExamRow]) -> KindResult {
     }
 }
 
-/// Predicts the examined half, and the held-out machines again, with the laws and bands of `data/laws.toml`; then simulates the figures of
-/// mails and papers.
+/// Predicts the examined half, and the held-out machines again, with the laws and bands of `data/laws.toml`.
 pub fn run() -> Examination {
-    Examination {
-        figures: figures().into_iter().map(Figure::simulate).collect(),
-        ..predictions()
-    }
-}
-
-/// The examination without figures of mails and papers.
-pub(super) fn predictions() -> Examination {
     let learners = learn::learners();
     let held_out = |learned: &Learned| {
         let rows = learn::held_out(&learners, &learned.folds);
@@ -214,7 +202,6 @@ pub(super) fn predictions() -> Examination {
         rows: rows.concat(),
         learned,
         learners,
-        figures: Vec::new(),
     }
 }
 

@@ -12,9 +12,6 @@ use crate::{Relax, Topology, Workload};
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/EXAMINATION.md");
 const LAWS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/laws.toml");
 
-/// Where the document's last section begins: figures of mails and papers, which take longer than the rest.
-const FIGURES: &str = "\n## Figures of mails and papers\n";
-
 const OUT_OF_DATE: &str = "EXAMINATION.md is out of date: cargo run --release -- simulate examine --markdown crates/cyclewise-sim/EXAMINATION.md";
 
 /// All with CYCLEWISE_LONG, else the rows of one machine.
@@ -32,7 +29,7 @@ fn the_document_is_up_to_date() {
         }
         return;
     }
-    let examination = if is_made { run() } else { report::predictions() };
+    let examination = run();
     let (text, learned) = (examination.to_markdown(), examination.learned.iter());
     let learned = learned.map(|(learned, _)| learned.clone()).collect::<Vec<_>>();
     if is_made {
@@ -42,38 +39,7 @@ fn the_document_is_up_to_date() {
     let what = "the bands of data/laws.toml are out of date: run this test with CYCLEWISE_BLESS=1";
     assert!(learned == learn::learned(), "{what}");
     let document = std::fs::read_to_string(DOCUMENT).unwrap();
-    let without_figures = |text: &str| text.split_once(FIGURES).unwrap().0.to_owned();
-    assert!(without_figures(&text) == without_figures(&document), "{OUT_OF_DATE}");
-}
-
-/// All with CYCLEWISE_LONG, else those of fewer threads.
-#[test]
-fn the_document_has_the_figures_of_mails_and_papers() {
-    let (document, mut results) = (std::fs::read_to_string(DOCUMENT).unwrap(), Vec::new());
-    for figure in figures::figures()
-        .into_iter()
-        .filter(|f| crate::is_long() || f.most_threads() <= 28)
-    {
-        let machine = figure.preset();
-        let result = figure.simulate_on(&machine);
-        let line = markdown::figures::line(&result);
-        assert!(document.lines().any(|other| other == line), "{line}\n{OUT_OF_DATE}");
-        let (needs, why) = (result.needs_a_reason(), &result.figure.why);
-        assert_eq!(needs, !why.is_empty(), "{line}: {why:?} in data/figures.toml");
-        results.push(result);
-    }
-    assert!(results.len() >= 9, "{}", results.len());
-    if crate::is_long() {
-        let mut section = String::new();
-        markdown::figures::write_figures(&mut section, &results).unwrap();
-        assert!(document.ends_with(&section), "{OUT_OF_DATE}");
-    }
-    // The twin: of a machine that serves the oldest request next, the document has no such line.
-    let mut changed = results[3].figure.preset();
-    assert_ne!(changed.line.arbiter, Arbiter::Fifo);
-    changed.line.arbiter = Arbiter::Fifo;
-    let line = markdown::figures::line(&results[3].figure.clone().simulate_on(&changed));
-    assert!(document.lines().all(|other| other != line), "{line}");
+    assert!(text == document, "{OUT_OF_DATE}");
 }
 
 /// The time of a row on a machine with the matrix's transfer times.
@@ -357,7 +323,6 @@ fn a_miss_and_a_refusal_are_reported() {
         rows: rows.iter().copied().cloned().collect(),
         learned: Vec::new(),
         learners: Vec::new(),
-        figures: Vec::new(),
     };
     let good = examination(&[&near, &refused]).kinds()[1];
     assert_eq!(
@@ -373,7 +338,6 @@ fn a_miss_and_a_refusal_are_reported() {
     let text = bad.to_markdown();
     for line in [
         "| exchange loops | 20 % | 60 % | 2 | 1 | 1 | 1 | **missed** |",
-        "- m: cas-loop on 4 threads: 210.0 instead of 100.0 ns.",
         "| m | cas-loop | 4 | 100.0 | 90.0 | 72.0 to 135.0 | -10 % | yes |",
         "| m | cas-loop | 4 | 100.0 | 210.0 | 168.0 to 315.0 | +110 % | **no** |",
         "| m | cas-loop | 4 | 100.0 | refused |  |  |  |",

@@ -1,11 +1,9 @@
-//! JSON of sweeps and of lists.
+//! JSON of sweeps.
 
 use crate::record::{self, Shard, Simulation, Sweep};
-use crate::{Machine, Workload};
 use cyclewise_bench::error::Result;
 use cyclewise_bench::record::Tool;
 pub(crate) use cyclewise_report::export::json::*;
-use serde::Serialize;
 
 /// A simulation, with one line per point, so that line tools can read long sweeps and compare shards.
 ///
@@ -42,43 +40,3 @@ pub fn point_separator(point: usize) -> &'static str {
 
 /// What follows the last point.
 pub const SIMULATION_END: &str = "\n]}\n";
-
-#[derive(Serialize)]
-struct SimulationList<'a> {
-    workloads: Vec<ListItem<'a>>,
-    machines: Vec<ListItem<'a>>,
-}
-
-#[derive(Serialize)]
-struct ListItem<'a> {
-    name: &'a str,
-    about: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cpus: Option<u32>,
-    /// Of a machine, whether only ratios are told.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    topology_only: Option<bool>,
-}
-
-/// The lists of workloads and machines.
-///
-/// # Errors
-/// Never.
-pub(crate) fn simulated(machines: &[(&str, Machine)]) -> Result<String> {
-    let workloads = Workload::ALL.iter().map(|w| ListItem {
-        name: w.name(),
-        about: w.about(),
-        cpus: None,
-        topology_only: None,
-    });
-    let machines = machines.iter().map(|(name, m)| ListItem {
-        name,
-        about: &m.about,
-        cpus: Some(m.cpus()),
-        topology_only: Some(m.topology_only),
-    });
-    pretty(&SimulationList {
-        workloads: workloads.collect(),
-        machines: machines.collect(),
-    })
-}

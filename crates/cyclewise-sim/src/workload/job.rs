@@ -87,7 +87,7 @@ pub enum Length {
 }
 
 impl Length {
-    /// The length of every job that does not say otherwise: of sweeps, recommendations, and figures of mails.
+    /// The length of every job that does not say otherwise: of sweeps and recommendations.
     pub const STEADY: Self = Self::Steady { most_per_thread: 2_000 };
 
     /// So many operations of all threads together.

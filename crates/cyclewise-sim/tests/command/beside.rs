@@ -30,7 +30,7 @@ fn recommend_says_what_to_take_and_what_it_cannot_tell() {
     }
 }
 
-/// With CYCLEWISE_LONG alone: the tests of `exam` compare the same document, but for the figures of many threads.
+/// With CYCLEWISE_LONG alone: the tests of `exam` compare the same document.
 #[test]
 fn examine_ends_with_1_where_a_kind_is_further_off_than_asked_and_only_there() {
     if std::env::var_os("CYCLEWISE_LONG").is_none() {

@@ -1,19 +1,15 @@
 //! Writes the examination as EXAMINATION.md.
 
-pub(super) mod figures;
-
-use super::band::{Band, SHARE};
+use super::band::SHARE;
 use super::data::PublishedMachine;
-use super::laws::Laws;
 use super::learn::{HeldOutRow, Learned};
 use super::report::{ExamRow, Examination, KindResult, label};
 use super::split::{Half, half};
-use super::{Group, Pattern, Reach, Transfers, data};
-use crate::machine::{Fill, FirstAccess, Queue};
+use super::{Transfers, data};
 use std::fmt::{self, Write};
 
 /// Results of earlier examinations, the first one first; good or bad, each stays, and a new one is added when the model or the laws change.
-const EARLIER: &str = include_str!("../../../data/results.md");
+const EARLIER: &str = include_str!("../../data/results.md");
 
 impl Examination {
     /// The examination in Markdown, with the result first.
@@ -39,21 +35,17 @@ impl Examination {
             "Published rows of contended operations are split by CPU model, by a rule that does not look at them, into a half to\n\
              learn from and a half to be examined on; [data/README.md](data/README.md) has the rule, the sources and what is left out.\n\
              An examined machine is described by its topology, its clock, how its distances compare, its rows of one thread, and one contended\n\
-             row of additions, from which its transfer times come, if it has one. Its laws were learned on the other half, for its family, and\n\
+             row of additions, from which its transfer times come, if it has one. Its laws (data/laws.toml) were learned on the other half, for its family, and\n\
              are the same for all of its workloads. Its other contended rows are then predicted, or refused with\n\
              the reason. A prediction is of seven runs, as `cyclewise simulate` makes them. The band around their range is that of held-out\n\
-             machines: each machine of a family was left out once, and predicted by laws that were learned from the others. The last section\n\
-             is of another kind: figures of mails and papers, most of which a machine was fitted to.\n"
+             machines: each machine of a family was left out once, and predicted by laws that were learned from the others.\n"
         )?;
         self.write_result(out)?;
         writeln!(out, "## Earlier results\n\n{EARLIER}")?;
-        self.write_misses(out)?;
         self.write_refused(out)?;
         self.write_rows(out)?;
         self.write_held_out(out)?;
-        self.write_laws(out)?;
-        self.write_halves(out)?;
-        figures::write_figures(out, &self.figures)
+        self.write_halves(out)
     }
 
     fn write_result(&self, out: &mut String) -> fmt::Result {
@@ -99,26 +91,6 @@ impl Examination {
             sum(|kind| kind.rows),
             100.0 * SHARE
         )
-    }
-
-    fn write_misses(&self, out: &mut String) -> fmt::Result {
-        writeln!(out, "## Off by more than a factor of 2\n")?;
-        let misses: Vec<&ExamRow> = self.rows.iter().filter(|row| row.is_far_off()).collect();
-        if misses.is_empty() {
-            writeln!(out, "No predicted row.")?;
-        }
-        for row in misses {
-            let (predicted, _) = row.prediction().unwrap_or((f64::NAN, NO_BAND));
-            writeln!(
-                out,
-                "- {}: {} on {} threads: {predicted:.1} instead of {:.1} ns.",
-                row.machine,
-                row.workload(),
-                row.published.threads,
-                row.published.ns
-            )?;
-        }
-        writeln!(out)
     }
 
     fn write_refused(&self, out: &mut String) -> fmt::Result {
@@ -226,18 +198,6 @@ impl Examination {
         Ok(())
     }
 
-    fn write_laws(&self, out: &mut String) -> fmt::Result {
-        writeln!(out, "## Learned laws\n")?;
-        writeln!(out, "| family | without | laws |\n|---|---|---|")?;
-        for (learned, _) in &self.learned {
-            writeln!(out, "| {} | | {} |", learned.family, words(&learned.laws))?;
-            for fold in &learned.folds {
-                writeln!(out, "| {} | {} | {} |", learned.family, fold.without, words(&fold.laws))?;
-            }
-        }
-        writeln!(out)
-    }
-
     fn write_halves(&self, out: &mut String) -> fmt::Result {
         writeln!(out, "## Machines\n")?;
         writeln!(
@@ -297,52 +257,6 @@ fn transfers(machine: &PublishedMachine) -> String {
     }
 }
 
-/// Stands for the band of a row that has none.
-const NO_BAND: Band = Band {
-    group: Group {
-        pattern: Pattern::Addition,
-        reach: Reach::Socket,
-    },
-    low: f64::NAN,
-    high: f64::NAN,
-    machines: 0,
-    rows: 0,
-    median_error: f64::NAN,
-};
-
 fn percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share)
-}
-
-/// Laws in words.
-fn words(laws: &Laws) -> String {
-    let first = match laws.first_access {
-        FirstAccess::Shared => "loads ask for a copy",
-        FirstAccess::Exclusive => "loads ask for the line",
-    };
-    let mut all = vec![laws.arbiter.in_words(), first.to_owned()];
-    let whole = [
-        ("a hold of", laws.hold_cycles, " cycles"),
-        ("a store buffer of", laws.store_buffer, ""),
-    ];
-    for (what, value, unit) in whole.into_iter().filter(|(_, value, _)| *value > 0) {
-        all.push(format!("{what} {value}{unit}"));
-    }
-    let shares = [
-        ("a probe share of", laws.probe.share),
-        ("a copy's time at the home of", laws.read_share),
-        ("an invalidation of", laws.invalidate_share),
-        ("a downgrade of", laws.downgrade_share),
-        ("an addition at the home of", laws.far_share),
-    ];
-    if laws.fill == Fill::Thread {
-        all.push("a fill serves one thread".to_owned());
-    }
-    if laws.probe.queue == Queue::AtHome {
-        all.push("requests wait at the home".to_owned());
-    }
-    for (what, value) in shares.into_iter().filter(|(_, value)| *value > 0.0) {
-        all.push(format!("{what} {value}"));
-    }
-    all.join("; ")
 }
