@@ -4,7 +4,6 @@
 mod common;
 
 use common::{Link, Program};
-use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
@@ -19,22 +18,13 @@ fn unhooked(file: &str, link: Link) -> Program<'static> {
 
 /// The programs compiled with these flags, each with a `main` of its own name.
 fn objects(flags: &[&str]) -> Vec<String> {
-    let called = common::root().join("tests/called");
-    let include = [&called, &common::root().join("include")].map(|folder| format!("-I{}", folder.display()));
+    let include = [common::include(), format!("-I{}", common::called(""))];
     let compiled = |file: &str| {
         let stem = file.trim_end_matches(".c");
-        let object = common::fresh(&format!("{stem}.o")).display().to_string();
-        let source = called.join(file).display().to_string();
+        let (object, source) = (common::fresh(&format!("{stem}.o")), common::called(file));
         let main = format!("-Dmain={stem}_main");
-        let arguments = [common::STRICT, flags].concat().into_iter().map(str::to_owned);
-        let arguments: Vec<_> = arguments.chain(include.clone()).collect();
-        common::compile(
-            &[
-                &arguments[..],
-                &["-c".to_owned(), main, source, "-o".to_owned(), object.clone()],
-            ]
-            .concat(),
-        );
+        let own = [&*include[0], &*include[1], "-c", &main, &source, "-o", &object];
+        common::compile([common::STRICT, flags, &own].concat());
         object
     };
     PROGRAMS.iter().map(|file| compiled(file)).collect()
@@ -47,7 +37,7 @@ fn plain() -> &'static [String] {
 }
 
 /// All of the programs in one, which is told which to be: a link with the library takes longer than they do.
-struct Linked(PathBuf);
+struct Linked(String);
 
 impl Linked {
     fn new(objects: &[String], link: Link, flags: &[&str]) -> Self {
@@ -56,36 +46,25 @@ impl Linked {
         let called = stems.map(|stem| {
             format!("    if (!strcmp(words[1], \"{stem}\"))\n        return {stem}_main(count - 1, words + 1);\n")
         });
-        let source = common::fresh("one_of.c");
         let text = format!(
             "#include <string.h>\n{declared}int main(int count, char **words)\n{{\n{}    return 99;\n}}\n",
             called.concat()
         );
-        std::fs::write(&source, text).expect("a file");
-        let program = common::fresh("one_of");
-        let arguments = flags
-            .iter()
-            .map(|flag| (*flag).to_owned())
-            .chain(objects.iter().cloned());
-        let arguments = arguments.chain([
-            source.display().to_string(),
-            "-o".to_owned(),
-            program.display().to_string(),
-        ]);
-        common::compile(&arguments.chain(common::library(link)).collect::<Vec<_>>());
+        let (source, program) = (common::written("one_of.c", &text), common::fresh("one_of"));
+        let objects: Vec<&str> = objects.iter().map(String::as_str).collect();
+        common::compile_with(&[flags, &objects, &[&source, "-o", &program]].concat(), link);
         Self(program)
     }
 
     /// The program of this file with these arguments.
     fn output(&self, file: &str, arguments: &[&str]) -> Output {
         let mut command = Command::new(&self.0);
-        // Cargo's path of libraries has those of an earlier build.
-        command.env_remove("LD_LIBRARY_PATH").arg(file.trim_end_matches(".c"));
+        command.arg(file.trim_end_matches(".c"));
         if file == "mask.c" {
             // What is registered stays allocated.
             command.env("ASAN_OPTIONS", "detect_leaks=0");
         }
-        command.args(arguments).output().expect("the program runs")
+        common::run(command.args(arguments))
     }
 
     fn passes(&self, files: &[&str], arguments: &[&str]) {
@@ -156,14 +135,9 @@ fn static_programs() {
 #[test]
 fn under_sanitizers() {
     let flags = &["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g"];
-    let probe = common::scratch().join("probe.c");
-    std::fs::write(&probe, "int main(void) { return 0; }\n").expect("a file");
-    let arguments = flags.iter().map(|flag| (*flag).to_owned());
-    let arguments = arguments.chain([probe.display().to_string(), "-o".to_owned()]);
-    let arguments: Vec<_> = arguments
-        .chain([common::fresh("probe").display().to_string()])
-        .collect();
-    if !common::cc(&arguments).status.success() {
+    let probe = common::written("probe.c", "int main(void) { return 0; }\n");
+    let probed = common::cc([&flags[..], &[&probe, "-o", &common::fresh("probe")]].concat());
+    if !probed.status.success() {
         println!("skipped: the compiler has no sanitizers; install libasan and libubsan");
         return;
     }
@@ -176,23 +150,17 @@ fn under_sanitizers() {
 /// The twin: what a sanitizer has to see is seen.
 #[test]
 fn a_use_after_destroy_is_caught_by_the_sanitizer() {
-    let source = common::scratch().join("destroyed.c");
     let code = "#include <cyclewise/cyclewise.h>\n\
                 int main(void) { struct cw_percpu_free_list *list = cw_percpu_free_list_create(8, 0);\n\
                 int *object = cw_percpu_free_list_grow(list); cw_percpu_free_list_destroy(list); return *object; }\n";
-    std::fs::write(&source, code).expect("a file");
-    let program = Program::new(source, Link::Archive)
+    let program = Program::new(common::written("destroyed.c", code).into(), Link::Archive)
         .unhooked()
         .with(&["-fsanitize=address", "-Wno-error"]);
     let Ok(path) = program.compile() else {
         println!("skipped: the compiler has no sanitizers; install libasan");
         return;
     };
-    let mut command = Command::new(path);
-    let output = command
-        .env_remove("LD_LIBRARY_PATH")
-        .output()
-        .expect("the program runs");
+    let output = common::run(&mut Command::new(path));
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(
         !output.status.success() && said.contains("heap-use-after-free"),
@@ -201,7 +169,7 @@ fn a_use_after_destroy_is_caught_by_the_sanitizer() {
 }
 
 /// `unwinding.cc`, which is C++; `None` without a compiler of it.
-fn unwinding(link: Link) -> Option<PathBuf> {
+fn unwinding(link: Link) -> Option<String> {
     let has_compiler = Command::new("g++").arg("--version").output().is_ok();
     if !has_compiler {
         assert!(
@@ -211,22 +179,24 @@ fn unwinding(link: Link) -> Option<PathBuf> {
         println!("skipped: there is no g++");
         return None;
     }
-    let called = common::root().join("tests/called");
-    let program = common::fresh("unwinding");
+    let (source, program) = (common::called("unwinding.cc"), common::fresh("unwinding"));
     let mut command = Command::new("g++");
-    command.args(["-std=gnu++11", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-I"]);
-    command.arg(&called).arg("-I").arg(common::root().join("include"));
-    command.arg(called.join("unwinding.cc")).arg("-o").arg(&program);
+    command.args(["-std=gnu++11", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread"]);
+    command.args([
+        &*common::include(),
+        &format!("-I{}", common::called("")),
+        &source,
+        "-o",
+        &program,
+    ]);
     let output = command.args(common::library(link)).output().expect("g++ runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Some(program)
 }
 
 /// Runs it; its status, and what it wrote to stderr.
-fn ended(program: &std::path::Path, arguments: &[&str]) -> (std::process::ExitStatus, String) {
-    let mut command = Command::new(program);
-    let output = command.env_remove("LD_LIBRARY_PATH").args(arguments).output();
-    let output = output.expect("the program runs");
+fn ended(program: &str, arguments: &[&str]) -> (std::process::ExitStatus, String) {
+    let output = common::run(Command::new(program).args(arguments));
     (output.status, String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
@@ -294,7 +264,7 @@ fn handlers_beside_goroutines() {
         return println!("skipped: there is no go; install golang");
     }
     let archive = common::fresh("goroutines.a");
-    let source = common::root().join("tests/called/goroutines.go");
+    let source = common::called("goroutines.go");
     let mut command = Command::new("go");
     command
         .args(["build", "-buildmode=c-archive", "-o"])
@@ -314,8 +284,7 @@ fn handlers_beside_goroutines() {
             String::from_utf8_lossy(&built.stderr)
         );
     }
-    let archive = archive.display().to_string();
-    let flags = ["-DCW_GO", archive.as_str(), "-pthread"];
+    let flags = ["-DCW_GO", &archive, "-pthread"];
     let program = unhooked("stacks.c", Link::Shared).with(&flags);
     program.passes(&[]);
     // The twin: a goroutine's stack is no alternate one.
@@ -325,16 +294,9 @@ fn handlers_beside_goroutines() {
 /// An object of C that has registered a handler, or a function for after a grace period, stays mapped.
 #[test]
 fn what_is_called_later_outlives_dlclose() {
-    let object = common::fresh("unload.so").display().to_string();
-    let source = common::root()
-        .join("tests/called/unload_object.c")
-        .display()
-        .to_string();
-    let mut arguments: Vec<String> = common::STRICT.iter().map(|flag| (*flag).to_owned()).collect();
-    arguments.push(format!("-I{}", common::root().join("include").display()));
-    arguments.extend(["-shared", "-fPIC", "-o", &object, &source].map(str::to_owned));
-    arguments.extend(common::library(Link::Shared));
-    common::compile(&arguments);
+    let (object, source) = (common::fresh("unload.so"), common::called("unload_object.c"));
+    let own = [&*common::include(), "-shared", "-fPIC", "-o", &object, &source];
+    common::compile_with(&[common::STRICT, &own].concat(), Link::Shared);
     let program = unhooked("unload.c", Link::Shared).with(&["-ldl"]);
     program.passes(&[&object, "ours"]);
     program.passes(&[&object, "later"]);

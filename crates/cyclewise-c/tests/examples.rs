@@ -82,10 +82,8 @@ fn program_of(readme: &str) -> String {
 
 #[test]
 fn the_readmes_program_runs() {
-    let source = common::scratch().join("readme.c");
-    fs::write(&source, program_of("README.md")).expect("a file");
     let program = Program {
-        source,
+        source: common::written("readme.c", &program_of("README.md")).into(),
         link: Link::Shared,
         hooked: cfg!(target_arch = "x86_64"),
         flags: &[],
@@ -100,8 +98,6 @@ fn a_tree_that_leaks_is_caught() {
     let tree = fs::read_to_string(common::root().join("examples/tree.c")).expect("the example");
     let leaky = tree.replace("put(node->left);", "(void)0;");
     assert_ne!(leaky, tree);
-    let source = common::scratch().join("leaky.c");
-    fs::write(&source, leaky).expect("a file");
-    let program = Program::new(source, Link::Shared).unhooked();
+    let program = Program::new(common::written("leaky.c", &leaky).into(), Link::Shared).unhooked();
     assert_eq!(program.output(&[]).status.code(), Some(1));
 }

@@ -24,16 +24,9 @@ fn nothing_but_cw_names_is_exported() {
 /// The twin: a library that exports another name is caught.
 #[test]
 fn another_name_is_caught() {
-    let source = common::scratch().join("other.c");
-    let library = common::scratch().join("libother.so");
-    std::fs::write(
-        &source,
-        "int cw_good(void) { return 1; } int helper(void) { return 2; }",
-    )
-    .expect("a file");
-    let arguments = ["-shared", "-fPIC", "-nostdlib", "-o"].map(str::to_owned).into_iter();
-    let arguments = arguments.chain([library.display().to_string(), source.display().to_string()]);
-    common::compile(&arguments.collect::<Vec<_>>());
+    let text = "int cw_good(void) { return 1; } int helper(void) { return 2; }";
+    let (source, library) = (common::written("other.c", text), common::fresh("libother.so"));
+    common::compile(["-shared", "-fPIC", "-nostdlib", "-o", &library, &source]);
     let image = std::fs::read(library).expect("the library");
     assert_eq!(others(&image), ["helper"]);
 }
@@ -42,11 +35,9 @@ fn another_name_is_caught() {
 /// another library in Rust: a program that is linked with both runs.
 #[test]
 fn an_archive_beside_another_one_in_rust() {
-    let folder = common::scratch();
-    let other = folder.join("other.rs");
-    let archive = folder.join("libother.a");
+    let archive = common::fresh("libother.a");
     let code = "#[unsafe(no_mangle)] pub extern \"C\" fn other() -> usize { std::thread::spawn(|| vec![1, 2, 3].len()).join().unwrap() }";
-    std::fs::write(&other, code).expect("a file");
+    let other = common::written("other.rs", code);
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let status = std::process::Command::new(rustc)
         .args(["--edition=2024", "--crate-type=staticlib", "-O", "-o"])
@@ -54,10 +45,8 @@ fn an_archive_beside_another_one_in_rust() {
         .status()
         .expect("rustc runs");
     assert!(status.success());
-    let source = folder.join("both.c");
     let code = "#include <cyclewise/cyclewise.h>\n#include <stddef.h>\nsize_t other(void);\n\
                 int main(void) { return other() == 3 && cw_version() ? 0 : 1; }\n";
-    std::fs::write(&source, code).expect("a file");
-    let program = common::Program::new(source, Link::Archive);
-    program.with(&[&archive.display().to_string()]).passes(&[]);
+    let program = common::Program::new(common::written("both.c", code).into(), Link::Archive);
+    program.with(&[&archive]).passes(&[]);
 }

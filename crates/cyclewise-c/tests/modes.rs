@@ -4,6 +4,7 @@
 mod common;
 
 use common::{Link, Program};
+use std::process::Command;
 
 #[test]
 fn the_modes_work_with_the_shared_library() {
@@ -34,11 +35,8 @@ fn sites_of_the_program_and_the_library_are_elided_together() {
 fn keys_without_sites_change_with_those_that_have_any() {
     for link in [Link::Shared, Link::Archive] {
         for other in ["-DWITH_SITES", "-DCW_NO_SITES"] {
-            let object = common::fresh("keys_other.o").display().to_string();
-            let source = common::root().join("tests/called/keys_other.c").display().to_string();
-            let include = format!("-I{}", common::root().join("include").display());
-            let arguments = ["-c", "-O2", other, &include, &source, "-o", &object].map(str::to_owned);
-            common::compile(&arguments);
+            let (object, source) = (common::fresh("keys_other.o"), common::called("keys_other.c"));
+            common::compile(["-c", "-O2", other, &common::include(), &source, "-o", &object]);
             let flags = ["-DCW_NO_SITES", &object, "-pthread"];
             Program::called("keys.c", link).with(&flags).passes(&[]);
         }
@@ -56,16 +54,9 @@ fn the_mask_holds_by_calls_where_it_has_no_offset() {
 /// Nothing of the library is linked for a file that includes its headers and uses nothing.
 #[test]
 fn headers_that_are_not_used_ask_for_nothing() {
-    let source = common::fresh("unused.c");
-    std::fs::write(
-        &source,
-        "#include <cyclewise/cyclewise.h>\nint main(void) { return 0; }\n",
-    )
-    .expect("a file");
-    let include = format!("-I{}", common::root().join("include").display());
-    let program = common::fresh("unused").display().to_string();
-    let arguments = ["-O0", &include, &source.display().to_string(), "-o", &program].map(str::to_owned);
-    common::compile(&arguments);
+    let text = "#include <cyclewise/cyclewise.h>\nint main(void) { return 0; }\n";
+    let source = common::written("unused.c", text);
+    common::compile(["-O0", &common::include(), &source, "-o", &common::fresh("unused")]);
 }
 
 /// No function of the modes changes errno where they work, either.
@@ -76,11 +67,7 @@ fn errno_stays() {
         .compile()
         .expect("it compiles");
     // Without the C library's areas the library registers its own.
-    let mut command = std::process::Command::new(tunable);
-    command
-        .env_remove("LD_LIBRARY_PATH")
-        .env("GLIBC_TUNABLES", "glibc.pthread.rseq=0");
-    let output = command.output().expect("the program runs");
+    let output = common::run(Command::new(tunable).env("GLIBC_TUNABLES", "glibc.pthread.rseq=0"));
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
 }
@@ -127,12 +114,10 @@ fn hooks_that_call_with_other_arguments_are_not_linked() {
     // A library that had the functions stands for the one of before, and then has them no more.
     let names = said.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let missing: std::collections::BTreeSet<_> = names.filter(|name| name.starts_with("cw_hook1_")).collect();
-    let before = common::fresh("libbefore.so").display().to_string();
+    let before = common::fresh("libbefore.so");
     let make = |text: &str| {
-        let source = common::fresh("before.c");
-        std::fs::write(&source, text).expect("a file");
-        let source = source.display().to_string();
-        common::compile(&["-shared", "-fPIC", "-o", &before, &source].map(str::to_owned));
+        let source = common::written("before.c", text);
+        common::compile(["-shared", "-fPIC", "-o", &before, &source]);
     };
     let functions: Vec<_> = missing
         .iter()
@@ -141,8 +126,7 @@ fn hooks_that_call_with_other_arguments_are_not_linked() {
     make(&functions.concat());
     let linked = with(&[&object, &before]).expect("a program");
     make("int nothing;\n");
-    let mut command = std::process::Command::new(linked);
-    let output = command.env_remove("LD_LIBRARY_PATH").output().expect("it runs");
+    let output = common::run(&mut Command::new(linked));
     let said = String::from_utf8_lossy(&output.stderr);
     // 127: the dynamic linker of glibc.
     let is_told = said.contains("undefined symbol: cw_hook1_");
@@ -172,11 +156,9 @@ fn hooks_in_a_static_program_say_so() {
 
 /// A shared object of these sources and flags.
 fn shared_object(name: &str, arguments: &[&str]) -> String {
-    let object = common::fresh(name).display().to_string();
-    let include = format!("-I{}", common::root().join("include").display());
-    let before = ["-shared", "-fPIC", "-O2", &include, "-o", &object].into_iter();
-    let arguments = before.chain(arguments.iter().copied()).map(str::to_owned);
-    common::compile(&arguments.chain(common::library(Link::Shared)).collect::<Vec<_>>());
+    let (object, include) = (common::fresh(name), common::include());
+    let before = ["-shared", "-fPIC", "-O2", &include, "-o", &object];
+    common::compile_with(&[&before, arguments].concat(), Link::Shared);
     object
 }
 
@@ -187,8 +169,7 @@ fn hooked_library() -> String {
 
 /// `tests/called/wrapper.c`.
 fn wrapper(flags: &[&str]) -> String {
-    let source = common::root().join("tests/called/wrapper.c").display().to_string();
-    shared_object("libwrapper.so", &[&[source.as_str()], flags].concat())
+    shared_object("libwrapper.so", &[&[&*common::called("wrapper.c")], flags].concat())
 }
 
 /// What `refused.c` says, with the shared library and these objects preloaded.
@@ -201,11 +182,7 @@ fn refused(hooked: bool, flags: &[&str], preloaded: &[&str]) -> String {
     }
     .compile()
     .expect("it compiles");
-    let mut command = std::process::Command::new(program);
-    command
-        .env_remove("LD_LIBRARY_PATH")
-        .env("LD_PRELOAD", preloaded.join(" "));
-    let output = command.output().expect("the program runs");
+    let output = common::run(Command::new(program).env("LD_PRELOAD", preloaded.join(" ")));
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{flags:?} {preloaded:?}: {said}{error}");
@@ -217,10 +194,8 @@ const LINKER_FIRST: &[&str] = &["-Wl,--no-as-needed", "-l:ld-linux-x86-64.so.2"]
 
 /// The hooks' object with another name in it.
 fn hooks_with(change: &str) -> String {
-    let source = common::root().join("hooks/cyclewise-hooks.c").display().to_string();
-    let object = common::fresh("changed-hooks.o").display().to_string();
-    let arguments = ["-c", "-O2", "-fPIC", change, &source, "-o", &object].map(str::to_owned);
-    assert!(common::cc(&arguments).status.success());
+    let (source, object) = (common::hooks_source(), common::fresh("changed-hooks.o"));
+    common::compile(["-c", "-O2", "-fPIC", change, &source, "-o", &object]);
     object
 }
 
@@ -283,8 +258,7 @@ fn a_wrapper_of_dlsym_before_the_hooks_is_endured() {
 /// Before the hooks' own constructor: in a constructor of the program, and in one of a library that it needs.
 #[test]
 fn the_hooks_are_found_before_any_constructor_runs() {
-    let source = common::root().join("tests/called/refused.c").display().to_string();
-    let called = format!("-I{}", common::root().join("tests/called").display());
+    let (source, called) = (common::called("refused.c"), format!("-I{}", common::called("")));
     let arguments = ["-DEARLY", "-Dmain=not_main", &called, &source];
     let early = shared_object("libearly.so", &arguments);
     let said = refused(true, &["-DEARLY"], &[]);

@@ -6,24 +6,19 @@
 mod common;
 
 use common::{Link, Program};
-use std::path::PathBuf;
 
 const FLIPS: &str = "2000";
 
 /// The library of C, which the programs are linked with.
-fn library() -> PathBuf {
-    let library = common::fresh("libunits.so");
-    let source = common::root().join("tests/called/units_library.c");
-    let mut arguments: Vec<String> = common::STRICT.iter().map(|flag| (*flag).to_owned()).collect();
-    arguments.extend(["-shared", "-fPIC", "-o"].map(str::to_owned));
-    arguments.extend([library.display().to_string(), source.display().to_string()]);
-    arguments.push(format!("-I{}", common::root().join("include").display()));
-    common::compile(&arguments);
+fn library() -> String {
+    let (library, source) = (common::fresh("libunits.so"), common::called("units_library.c"));
+    let own = ["-shared", "-fPIC", "-o", &library, &source, &common::include()];
+    common::compile([common::STRICT, &own].concat());
     library
 }
 
 fn run(link: Link, twin: &str, more: &[&str]) -> String {
-    let library = library().display().to_string();
+    let library = library();
     let flags = ["-Wl,--no-as-needed", &library, "-pthread"];
     let program = Program {
         flags: &flags,

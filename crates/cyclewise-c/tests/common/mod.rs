@@ -5,6 +5,7 @@
 #![allow(dead_code, unreachable_pub, reason = "no test program uses all of it")]
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::AtomicUsize;
@@ -64,28 +65,61 @@ pub fn library(link: Link) -> Vec<String> {
 }
 
 /// Runs `cc`.
-pub fn cc(arguments: &[String]) -> Output {
+pub fn cc<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Output {
     let cc = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
     Command::new(cc).args(arguments).output().expect("cc runs")
 }
 
 /// Runs `cc`, which succeeds.
-pub fn compile(arguments: &[String]) {
+#[track_caller]
+pub fn compile<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) {
     let output = cc(arguments);
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments:?}: {said}");
+    assert!(output.status.success(), "{said}");
+}
+
+/// The same, linked with the library.
+#[track_caller]
+pub fn compile_with(arguments: &[&str], link: Link) {
+    let library = library(link);
+    compile(arguments.iter().copied().chain(library.iter().map(String::as_str)));
+}
+
+/// The option that finds the headers.
+pub fn include() -> String {
+    format!("-I{}", root().join("include").display())
+}
+
+/// The path of a file of `tests/called`.
+pub fn called(file: &str) -> String {
+    root().join("tests/called").join(file).display().to_string()
+}
+
+/// A new file with this text.
+pub fn written(name: &str, text: &str) -> String {
+    let path = fresh(name);
+    std::fs::write(&path, text).expect("a file");
+    path
+}
+
+/// What a program does with these arguments. Cargo's path of libraries has those of an earlier build.
+pub fn run(command: &mut Command) -> Output {
+    command
+        .env_remove("LD_LIBRARY_PATH")
+        .output()
+        .expect("the program runs")
 }
 
 /// A path of its own for each file that is made: tests run at the same time.
-pub fn fresh(name: &str) -> PathBuf {
+pub fn fresh(name: &str) -> String {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let number = NEXT.fetch_add(1, Relaxed);
-    scratch().join(format!("{number}-{name}"))
+    scratch().join(format!("{number}-{name}")).display().to_string()
 }
 
 /// What was made of these words before, or what `make` makes now.
-fn once(words: String, make: impl FnOnce() -> Result<PathBuf, String>) -> Result<PathBuf, String> {
-    static MADE: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
+fn once(words: String, make: impl FnOnce() -> Result<String, String>) -> Result<String, String> {
+    static MADE: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
     if let Some(made) = MADE.lock().expect("no panic inside").get(&words) {
         return Ok(made.clone());
     }
@@ -98,17 +132,20 @@ fn once(words: String, make: impl FnOnce() -> Result<PathBuf, String>) -> Result
 pub fn hooks(flags: &[&str]) -> String {
     let of_compiler: Vec<_> = flags.iter().filter(|flag| flag.starts_with("-f")).copied().collect();
     let object = once(format!("hooks {of_compiler:?}"), || Ok(compiled_hooks(&of_compiler)));
-    object.expect("it is compiled").display().to_string()
+    object.expect("it is compiled")
 }
 
-fn compiled_hooks(flags: &[&str]) -> PathBuf {
-    let source = root().join("hooks/cyclewise-hooks.c");
-    let object = fresh("cyclewise-hooks.o");
-    let mut arguments = vec!["-c".to_owned(), "-O2".to_owned(), source.display().to_string()];
-    arguments.extend(["-Wall", "-Wextra", "-Werror", "-fPIC", "-o"].map(str::to_owned));
-    arguments.push(object.display().to_string());
-    arguments.extend(flags.iter().map(|flag| (*flag).to_owned()));
-    compile(&arguments);
+/// The source of the hooks.
+pub fn hooks_source() -> String {
+    root().join("hooks/cyclewise-hooks.c").display().to_string()
+}
+
+fn compiled_hooks(flags: &[&str]) -> String {
+    let (source, object) = (hooks_source(), fresh("cyclewise-hooks.o"));
+    let arguments = [
+        "-c", "-O2", &source, "-Wall", "-Wextra", "-Werror", "-fPIC", "-o", &object,
+    ];
+    compile(arguments.iter().chain(flags));
     object
 }
 
@@ -148,25 +185,22 @@ impl<'a> Program<'a> {
     }
 
     /// Compiles it, once; what the compiler and the linker said where they failed.
-    pub fn compile(&self) -> Result<PathBuf, String> {
+    pub fn compile(&self) -> Result<String, String> {
         once(format!("{self:?}"), || self.compile_anew())
     }
 
-    fn compile_anew(&self) -> Result<PathBuf, String> {
+    fn compile_anew(&self) -> Result<String, String> {
         let stem = self.source.file_stem().expect("a name").to_string_lossy();
         let program = fresh(&stem);
-        let mut arguments: Vec<String> = STRICT.iter().map(|flag| (*flag).to_owned()).collect();
-        arguments.push(format!("-I{}", root().join("include").display()));
-        arguments.push(format!("-I{}", root().join("tests/called").display()));
-        arguments.push(self.source.display().to_string());
-        if self.hooked {
-            arguments.push(hooks(self.flags));
-        }
-        arguments.extend(self.flags.iter().map(|flag| (*flag).to_owned()));
-        arguments.push("-o".to_owned());
-        arguments.push(program.display().to_string());
-        arguments.extend(library(self.link));
-        let output = cc(&arguments);
+        let (source, beside) = (self.source.display().to_string(), format!("-I{}", called("")));
+        let hooks = self.hooked.then(|| hooks(self.flags));
+        let include = include();
+        let mut arguments = [STRICT, &[&include, &beside, &source]].concat();
+        arguments.extend(hooks.as_deref());
+        arguments.extend(self.flags);
+        let library = library(self.link);
+        let library = library.iter().map(String::as_str);
+        let output = cc(arguments.into_iter().chain(["-o", &program]).chain(library));
         if output.status.success() {
             Ok(program)
         } else {
@@ -177,10 +211,7 @@ impl<'a> Program<'a> {
     /// Compiles and runs it with these arguments.
     pub fn output(&self, arguments: &[&str]) -> Output {
         let program = self.compile().unwrap_or_else(|error| panic!("{self:?}: {error}"));
-        // Cargo's path of libraries has those of an earlier build.
-        let mut command = Command::new(program);
-        command.env_remove("LD_LIBRARY_PATH").args(arguments);
-        command.output().expect("the program runs")
+        run(Command::new(program).args(arguments))
     }
 
     /// Compiles and runs it; it ends with status 0.
