@@ -165,12 +165,12 @@ mod tests {
     use super::*;
     use crate::machine::fake::{Tree, X86, kvm_guest};
 
-    /// Warnings of a machine without any, except for the tree and `change`.
-    fn warnings(tree: &Tree, change: impl Fn(&mut Facts<'_>)) -> Vec<String> {
-        let (fs, cpuid, cpuinfo) = (tree.fs(), kvm_guest(), CpuInfo::parse(X86));
+    /// Warnings of a machine that has none but for these and `change`.
+    fn warned(tree: &Tree, cpuid: &Cpuid, cpuinfo: &str, change: impl Fn(&mut Facts<'_>)) -> Vec<String> {
+        let (fs, cpuinfo) = (tree.fs(), CpuInfo::parse(cpuinfo));
         let mut facts = Facts {
             fs: &fs,
-            cpuid: Some(&cpuid),
+            cpuid: Some(cpuid),
             cpuinfo: &cpuinfo,
             arch: "x86_64",
             hypervisor: None,
@@ -179,6 +179,11 @@ mod tests {
         };
         change(&mut facts);
         all(&facts)
+    }
+
+    /// Of one with a guest's CPU.
+    fn warnings(tree: &Tree, change: impl Fn(&mut Facts<'_>)) -> Vec<String> {
+        warned(tree, &kvm_guest(), X86, change)
     }
 
     #[track_caller]
@@ -232,38 +237,25 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_not_called_missing() {
         let tree = Tree::new();
-        let nothing = CpuInfo::parse("");
-        let (fs, cpuid) = (tree.fs(), kvm_guest());
-        let all_of = |cpuinfo: &CpuInfo, hypervisor| {
-            all(&Facts {
-                fs: &fs,
-                cpuid: Some(&cpuid),
-                cpuinfo,
-                arch: "x86_64",
-                hypervisor,
-                clocksource: "tsc",
-                governor: None,
-            })
-        };
+        let all_of = |cpuinfo, hypervisor| warned(&tree, &kvm_guest(), cpuinfo, |f| f.hypervisor = hypervisor);
         // The CPU says that its TSC is invariant; a masked /proc/cpuinfo says nothing against it.
-        let said = all_of(&nothing, None);
+        let said = all_of("", None);
         only(&said, "cannot be read");
         assert_lacks!(said[0], "not invariant");
-        let without = CpuInfo::parse("flags : tsc\n");
-        only(&all_of(&without, None), "does not set constant_tsc");
-        let stolen = all_of(&CpuInfo::parse(X86), Some("KVMKVMKVM"));
+        only(&all_of("flags : tsc\n", None), "does not set constant_tsc");
+        let stolen = all_of(X86, Some("KVMKVMKVM"));
         only(&stolen, "/proc/stat cannot be read");
         tree.write("/proc/stat", "cpu  1 1 1 1 1 1 1 7 0 0\n");
         only(
-            &all_of(&CpuInfo::parse(X86), Some("KVMKVMKVM")),
+            &all_of(X86, Some("KVMKVMKVM")),
             "samples of one thread with stolen time are rejected",
         );
         // /proc is there and /sys is not: the number of CPUs is unknown, and not 1.
         tree.write("/proc/loadavg", "1.73 1 1 1/1 1");
-        let loaded = all_of(&CpuInfo::parse(X86), None);
+        let loaded = all_of(X86, None);
         only(&loaded, "the load average is 1.73: ");
         tree.write("/sys/devices/system/cpu/online", "0");
-        only(&all_of(&CpuInfo::parse(X86), None), "1.73 on 1 CPU:");
+        only(&all_of(X86, None), "1.73 on 1 CPU:");
     }
 
     #[test]
@@ -280,6 +272,7 @@ mod tests {
 
     #[test]
     fn warnings_from_cpuid() {
+        let warnings_of = |cpuid: &Cpuid| warned(&Tree::guest(), cpuid, X86, |_| ());
         let bare = Cpuid::from_leaves([(0x8000_0007, [0; 4])]);
         only(&warnings_of(&bare), "constant_tsc, but not CPUID");
         let invariant = (0x8000_0007, [0, 0, 0, 1 << 8]);
@@ -290,18 +283,5 @@ mod tests {
             &warnings_of(&Cpuid::from_leaves([invariant, emulated])),
             "not those of a real CPU",
         );
-    }
-
-    fn warnings_of(cpuid: &Cpuid) -> Vec<String> {
-        let (fs, cpuinfo) = (Tree::guest().fs(), CpuInfo::parse(X86));
-        all(&Facts {
-            fs: &fs,
-            cpuid: Some(cpuid),
-            cpuinfo: &cpuinfo,
-            arch: "x86_64",
-            hypervisor: None,
-            clocksource: "tsc",
-            governor: None,
-        })
     }
 }

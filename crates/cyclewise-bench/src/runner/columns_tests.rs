@@ -3,14 +3,9 @@
 use super::*;
 use crate::record::Experiment;
 use crate::runner::samples::NAMED_ALONE;
-use crate::runner::{MissingVariant, Progress, Runner, Setup, conclude, tick_rate};
+use crate::runner::tests::{HEADING, budget, measure};
+use crate::runner::{MissingVariant, Setup, conclude};
 use std::time::Duration;
-
-struct Silent;
-
-impl Progress for Silent {
-    fn step(&self, _: f64, _: &str) {}
-}
 
 /// A subject whose sample number n, from 1, is what a function makes of it.
 struct Counted<F> {
@@ -53,33 +48,10 @@ fn good_until(last: usize) -> impl FnMut(usize) -> Result<f64> {
     }
 }
 
-const HEADING: Heading<'static> = Heading {
-    name: "test",
-    question: "Which?",
-    source: "a test",
-    unit: Unit::Seconds,
-    guards: Guards::WholeMachine,
-};
-
 const ROUNDS: usize = 20;
 
 fn measured(setup: &mut Setup) -> Result<Measurement> {
-    let budget = Budget {
-        least: ROUNDS,
-        most: ROUNDS,
-        target: f64::INFINITY,
-        time: Duration::from_secs(60),
-    };
-    let runner = Runner {
-        cpu: 0,
-        cpus: 1,
-        tsc_hz: tick_rate(Duration::from_millis(5)),
-        seed: 1,
-        parts: 1,
-        turns: None,
-        progress: &Silent,
-    };
-    runner.measure(HEADING, setup, budget)
+    measure(Guards::WholeMachine, setup, 1, budget(ROUNDS, ROUNDS, f64::INFINITY))
 }
 
 fn concluded(setup: &Setup, measured: &Measurement) -> Experiment {

@@ -52,7 +52,7 @@ fn setup(samplers: Vec<Box<dyn Sampler>>) -> Setup {
     }
 }
 
-const HEADING: Heading<'static> = Heading {
+pub(super) const HEADING: Heading<'static> = Heading {
     name: "test",
     question: "Which?",
     source: "a test",
@@ -60,7 +60,7 @@ const HEADING: Heading<'static> = Heading {
     guards: Guards::WholeMachine,
 };
 
-fn budget(least: usize, most: usize, target: f64) -> Budget {
+pub(super) fn budget(least: usize, most: usize, target: f64) -> Budget {
     Budget {
         least,
         most,
@@ -69,7 +69,7 @@ fn budget(least: usize, most: usize, target: f64) -> Budget {
     }
 }
 
-fn measure(guards: Guards, setup: &mut Setup, seed: u64, budget: Budget) -> Result<Measurement> {
+pub(super) fn measure(guards: Guards, setup: &mut Setup, seed: u64, budget: Budget) -> Result<Measurement> {
     let tsc_hz = tick_rate(Duration::from_millis(20));
     let runner = Runner {
         cpu: 0,

@@ -430,9 +430,7 @@ mod tests {
                 .message
                 .contains("--against")
         );
-        for wrong in ["2%", "slower:2", "slower:x%", "slower:-1%", "slower:inf%"] {
-            let error = parsed(&format!("--bench --against main --fail-on {wrong}")).unwrap_err();
-            assert!(error.message.contains("write slower:5%"), "{wrong}: {error}");
-        }
+        let error = parsed("--bench --against main --fail-on 2%").unwrap_err();
+        assert_says!(error.message, "write slower:5%");
     }
 }

@@ -196,6 +196,7 @@ fn fail_on_refuses_rules_that_could_never_fail() {
     for (rule, says) in [
         ("slower", "slower:5%"),
         ("slower:5", "slower:5%"),
+        ("5%,popf", "slower:5%"),
         ("slower:5%,", "empty"),
         ("slower:5%,popf", "not have in common"),
     ] {

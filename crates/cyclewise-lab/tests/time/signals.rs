@@ -36,7 +36,7 @@ fn hanging(folder: &Folder, hangs_at: usize) -> String {
     format!("echo run >> '{log}'; [ $(wc -l < '{log}') -lt {hangs_at} ] || {{ sleep 600 & echo $! > '{pid}'; wait; }}")
 }
 
-fn ended_by(signal: &str, number: i32) {
+fn ended_by(signal: &str, number: i32, name: &str) {
     let folder = Folder::new();
     let json = folder.name("r.json");
     let cleaned = folder.path("cleaned");
@@ -61,7 +61,6 @@ fn ended_by(signal: &str, number: i32) {
     let record = record::load(&folder.path("r.json")).unwrap();
     let (e, missing) = (&record.experiments[0], &record.missing);
     assert_eq!((e.rounds, e.variants[0].n + e.variants[0].rejected), (3, 3), "{said}");
-    let name = if number == 2 { "Ctrl-C" } else { signal_name(number) };
     assert!(
         missing
             .iter()
@@ -71,23 +70,12 @@ fn ended_by(signal: &str, number: i32) {
     assert_says!(table, "echo run");
 }
 
-fn signal_name(number: i32) -> &'static str {
-    if number == 15 { "SIGTERM" } else { "SIGHUP" }
-}
-
+/// An interrupt, a supervisor's signal, and the end of a terminal.
 #[test]
-fn an_interrupt_keeps_the_rounds_and_ends_what_was_started() {
-    ended_by("INT", 2);
-}
-
-#[test]
-fn so_does_a_supervisors_signal() {
-    ended_by("TERM", 15);
-}
-
-#[test]
-fn so_does_the_end_of_a_terminal() {
-    ended_by("HUP", 1);
+fn a_signal_keeps_the_rounds_and_ends_what_was_started() {
+    for (signal, number, name) in [("INT", 2, "Ctrl-C"), ("TERM", 15, "SIGTERM"), ("HUP", 1, "SIGHUP")] {
+        ended_by(signal, number, name);
+    }
 }
 
 #[test]

@@ -105,24 +105,3 @@ fn advice(single: bool, commands: bool) -> &'static str {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rules_are_read_and_others_refused() {
-        let rule = |text: &str| text.parse::<FailOn>();
-        assert_eq!(
-            rule("slower:5%").unwrap(),
-            FailOn {
-                limit: "slower:5%".parse().unwrap(),
-                experiments: vec![]
-            }
-        );
-        assert_eq!(rule("slower:2.5%, popf,arc").unwrap().experiments, ["popf", "arc"]);
-        for text in ["", "slower:5", "slower:5%,", "5%,popf"] {
-            assert!(rule(text).unwrap_err().contains("slower:5%"), "{text}");
-        }
-    }
-}

@@ -178,30 +178,3 @@ pub(crate) fn verify(cpus: &[u32], progress: &dyn Progress, time: Duration) -> R
         notes: vec![format!("{} threads; {}", 8 * cpus.len(), backend())],
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::sys::affinity;
-
-    struct Silent;
-
-    impl Progress for Silent {
-        fn step(&self, _: f64, _: &str) {}
-    }
-
-    #[test]
-    fn promises_hold_on_this_machine() {
-        let v = verify(&affinity::allowed().unwrap(), &Silent, Duration::from_secs(1)).unwrap();
-        assert_eq!(v.checks.len(), 11);
-        // Whether a twin fails within a second is chance; each twin has its own test.
-        for check in v.checks.iter().filter(|c| !c.name.starts_with("the-storm-bites")) {
-            assert!(
-                check.holds == Some(true) && check.tries > 0,
-                "{}: {}",
-                check.name,
-                check.seen
-            );
-        }
-    }
-}
