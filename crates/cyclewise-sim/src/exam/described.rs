@@ -5,7 +5,6 @@ use super::build::{Parts, built, counted};
 use super::{data, learn};
 use crate::machine::FAMILIES;
 use crate::{Machine, Workload};
-use std::fmt;
 
 /// A machine with the laws of its family.
 #[derive(Clone, Debug)]
@@ -17,32 +16,6 @@ pub(crate) struct Described {
     pub agrees: bool,
 }
 
-/// Why there is no such machine.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum NotDescribed {
-    /// Nothing was learned for the family.
-    Family(String),
-    /// No transfer times give the row.
-    Row(Workload, u32, f64),
-}
-
-impl fmt::Display for NotDescribed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Family(family) => write!(
-                f,
-                "no laws were learned of {family:?}, of which too little is published; they were of {}",
-                families().join(", ")
-            ),
-            Self::Row(workload, threads, ns) => write!(
-                f,
-                "no transfers from {LEAST} to {MOST} times the matrix's give {workload} on {threads} threads in {ns} ns; give the time for one \
-                 operation of all threads together, at this clock"
-            ),
-        }
-    }
-}
-
 /// The families that laws were learned of.
 pub(crate) fn families() -> Vec<&'static str> {
     let is_learned = |family: &&str| learn::learned().iter().any(|learned| learned.family == *family);
@@ -52,19 +25,29 @@ pub(crate) fn families() -> Vec<&'static str> {
 /// The machine of these parts. With a contended row its transfers are scaled until the row comes out.
 ///
 /// # Errors
-/// [`NotDescribed`]: nothing was learned of such machines, or the row does not come out.
+/// Nothing was learned of such machines, or the row does not come out.
 pub(crate) fn described(
     parts: Parts<'_>,
     family: &str,
     row: Option<(Workload, u32, f64)>,
-) -> Result<Described, NotDescribed> {
+) -> Result<Described, String> {
     let learned = learn::learned().iter().find(|learned| learned.family == family);
-    let learned = learned.ok_or_else(|| NotDescribed::Family(family.to_owned()))?;
+    let learned = learned.ok_or_else(|| {
+        format!(
+            "no laws were learned of {family:?}, of which too little is published; they were of {}",
+            families().join(", ")
+        )
+    })?;
     let (plain, laws) = (built(parts), &learned.laws);
     let (machine, factor) = match row {
         None => (laws.apply(&plain), 1.0),
         Some((workload, threads, ns)) => {
-            scaled_to(&plain, laws, &counted(workload, threads), ns).ok_or(NotDescribed::Row(workload, threads, ns))?
+            scaled_to(&plain, laws, &counted(workload, threads), ns).ok_or_else(|| {
+                format!(
+                    "no transfers from {LEAST} to {MOST} times the matrix's give {workload} on {threads} threads in {ns} ns; give the time for one \
+                     operation of all threads together, at this clock"
+                )
+            })?
         }
     };
     Ok(Described {

@@ -1,8 +1,7 @@
-//! What a machine is fitted to, what comes of it, and why it may not.
+//! What a machine is fitted to, and what comes of it.
 
-use crate::machine::{Latency, ParseError};
-use crate::{Job, Machine, Placement, Relax, Topology, Workload};
-use std::fmt;
+use crate::machine::Latency;
+use crate::{Job, Machine, Relax, Topology, Workload};
 
 /// Measurements of a machine.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,28 +15,15 @@ pub struct Measurements {
     /// Core clock during the measurement of the rows.
     pub ghz: f64,
     /// The instruction set.
-    pub isa: Isa,
+    pub isa: String,
+    /// Cycles of PAUSE or YIELD, which differ between cores by a factor of ten.
+    pub pause_cycles: u32,
     /// The topology.
     pub topology: Topology,
     /// One-way transfer times, measured by a ping-pong of exchanges.
     pub latency: Latency,
     /// Rows of contended operations.
     pub rows: Vec<MeasuredRow>,
-}
-
-/// An instruction set, for properties that all of its machines share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Isa {
-    /// x86-64. What PAUSE takes differs between cores by a factor of ten, so it is measured.
-    X86 {
-        /// Cycles of PAUSE.
-        pause_cycles: u32,
-    },
-    /// There is LL/SC.
-    Aarch64 {
-        /// Cycles of YIELD, which is a NOP on most cores.
-        yield_cycles: u32,
-    },
 }
 
 /// A measured figure of a contended operation.
@@ -49,8 +35,6 @@ pub struct MeasuredRow {
     pub threads: u32,
     /// What its loops do between two tries.
     pub relax: Relax,
-    /// How threads are placed on CPUs.
-    pub placement: Placement,
     /// Elapsed time per operation of all threads.
     pub ns_per_op: f64,
 }
@@ -76,8 +60,6 @@ pub struct Fit {
     pub rows: Vec<FittedRow>,
     /// The laws, and what else would fit.
     pub laws: Vec<Law>,
-    /// The factor by which transfer times were scaled; about 1 if rows and transfers agree.
-    pub scale: f64,
 }
 
 /// A row, with what the fitted machine makes of it.
@@ -100,63 +82,10 @@ pub struct Law {
     pub is_told: bool,
 }
 
-/// Why no machine can be fitted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FitError {
-    /// There is no `fetch_add` row with one thread, so the operation's own cost is unknown.
-    NoSingle,
-    /// There is no `fetch_add` row with more threads, so the cost of a moving line is unknown.
-    NoContended,
-    /// No transfer times give the row of `fetch_add` with the fewest threads, under any laws.
-    NoScale,
-    /// No row has three threads.
-    TwoThreads,
-    /// A row has no positive time, 0 threads or more than the machine's CPUs, or another workload.
-    BadRow {
-        /// Its number, from 1.
-        row: usize,
-    },
-    /// The machine breaks a rule of machine files.
-    Machine(ParseError),
-}
-
-impl fmt::Display for FitError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoSingle => {
-                f.write_str("no row of fetch-add with 1 thread: measure one, for the cost of the operation")
-            }
-            Self::NoContended => {
-                f.write_str("no row of fetch-add with 2 or more threads: measure one, for the cost of moving the line")
-            }
-            Self::NoScale => f.write_str(
-                "no transfer times give the row of fetch-add with the fewest threads: measure again, with nothing else on the machine",
-            ),
-            Self::TwoThreads => f.write_str(
-                "no row has 3 threads: with two CPUs only one request ever waits, so the arbiter cannot be told; measure on a machine of \
-                 at least 3 CPUs",
-            ),
-            Self::BadRow { row } => {
-                write!(f, "row {row} is not usable: it needs 1 thread up to the machine's CPUs, a time above 0, and one of")?;
-                let mut separator = " ";
-                for workload in MEASURED {
-                    write!(f, "{separator}{workload}")?;
-                    separator = ", ";
-                }
-                Ok(())
-            }
-            Self::Machine(error) => write!(f, "these figures do not give a valid machine: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for FitError {}
-
 impl MeasuredRow {
     /// The job that this row measures.
     pub fn job(&self) -> Job {
         let mut job = Job::new(self.workload, self.threads);
-        job.placement = self.placement;
         job.relax = self.relax;
         job
     }

@@ -13,18 +13,18 @@
 //! Nothing is random, so the same measurements give the same machine.
 //!
 //! # Limits
-//! With two threads only one request ever waits, so no row depends on the arbiter. What rows cannot tell is refused ([`FitError`]) or said
+//! With two threads only one request ever waits, so no row depends on the arbiter. What rows cannot tell is refused ([`fit`]) or said
 //! ([`Law::is_told`]).
 
 mod measured;
 #[cfg(test)]
 mod tests;
 
-pub use measured::{Fit, FitError, FittedRow, Isa, Law, MEASURED, MeasuredRow, Measurements};
+pub use measured::{Fit, FittedRow, Law, MEASURED, MeasuredRow, Measurements};
 
 use crate::exam::laws::{ARBITER, Choice, FAR, KEYS, LAWS, Laws, PROBE, STORES, Space};
 use crate::exam::{Costs, Parts, Scores, built, counted, scaled_to};
-use crate::machine::{Arbiter, Distance, HeldOut, Latency};
+use crate::machine::{Arbiter, Distance, HeldOut, Latency, ParseError};
 use crate::{Machine, Workload, simulate};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,11 +40,11 @@ const DISORDER: f64 = 1.1;
 /// Fits a machine to measurements (see the module).
 ///
 /// # Errors
-/// [`FitError`] if a required figure is missing or invalid.
-pub fn fit(measured: &Measurements) -> Result<Fit, FitError> {
+/// Which required figure is missing or invalid.
+pub fn fit(measured: &Measurements) -> Result<Fit, String> {
     let base = base(measured)?;
     // Report broken rules before the search, which takes a while.
-    base.to_toml().map_err(FitError::Machine)?;
+    base.to_toml().map_err(invalid)?;
     let anchor = check(measured)?;
     let rows = measured.rows.as_slice();
     let known = [Known { base, rows, anchor }];
@@ -83,9 +83,11 @@ fn finished(
     chosen: Choice,
     held_out: &BTreeMap<usize, f64>,
     laws: Vec<Law>,
-) -> Result<Fit, FitError> {
+) -> Result<Fit, String> {
     let chosen = space.at(chosen);
-    let (mut machine, scale) = known.machine(&chosen).ok_or(FitError::NoScale)?;
+    let (mut machine, _) = known.machine(&chosen).ok_or(
+        "no transfer times give the row of fetch-add with the fewest threads: measure again, with nothing else on the machine",
+    )?;
     let fitted = |(number, row): (usize, &MeasuredRow)| {
         let simulated_ns = known.predicted(&chosen, number);
         // No value is fitted to a lock's row of one thread, so the machine predicts it.
@@ -113,13 +115,12 @@ fn finished(
     machine.held_out = predicted
         .map(|(row, ns)| HeldOut::of(&row.job(), row.ns_per_op, ns))
         .collect();
-    machine.to_toml().map_err(FitError::Machine)?;
-    Ok(Fit {
-        machine,
-        rows,
-        laws,
-        scale,
-    })
+    machine.to_toml().map_err(invalid)?;
+    Ok(Fit { machine, rows, laws })
+}
+
+fn invalid(error: ParseError) -> String {
+    format!("these figures do not give a valid machine: {error}")
 }
 
 /// A machine without its laws, and its rows.
@@ -146,7 +147,7 @@ impl Known<'_> {
         let machine = self.machine(laws);
         let error = |(number, row): (usize, &MeasuredRow)| {
             let mut job = counted(row.workload, row.threads);
-            (job.placement, job.relax) = (row.placement, row.relax);
+            job.relax = row.relax;
             let seen = machine.as_ref().and_then(|(machine, _)| simulate(machine, &job).ok());
             (
                 number,
@@ -239,27 +240,23 @@ fn scaled_names(latency: &Latency) -> Vec<String> {
 }
 
 /// The machine with all costs, and the simplest laws.
-fn base(measured: &Measurements) -> Result<Machine, FitError> {
+fn base(measured: &Measurements) -> Result<Machine, String> {
     let single = |workload| {
         let is = |row: &&MeasuredRow| row.workload == workload && row.threads == 1;
         let row = measured.rows.iter().find(is)?;
         Some(row.ns_per_op * measured.ghz)
     };
     if single(Workload::FetchAdd).is_none() {
-        return Err(FitError::NoSingle);
+        return Err("no row of fetch-add with 1 thread: measure one, for the cost of the operation".to_owned());
     }
-    let (isa, pause_cycles) = match measured.isa {
-        Isa::X86 { pause_cycles } => ("x86-64", pause_cycles),
-        Isa::Aarch64 { yield_cycles } => ("aarch64", yield_cycles),
-    };
     let mut machine = built(Parts {
         name: measured.name.clone(),
         about: measured.about.clone(),
-        isa,
+        isa: &measured.isa,
         ghz: measured.ghz,
         topology: measured.topology,
         latency: ordered(measured.latency),
-        pause_cycles,
+        pause_cycles: measured.pause_cycles,
         costs: Costs::of(measured.latency.hit_ns * measured.ghz, single),
     });
     machine.family.clone_from(&measured.family);
@@ -285,22 +282,29 @@ fn ordered(mut latency: Latency) -> Latency {
 }
 
 /// Checks the rows; gives the number of the one of additions with the fewest threads.
-fn check(measured: &Measurements) -> Result<usize, FitError> {
+fn check(measured: &Measurements) -> Result<usize, String> {
     let cpus = measured.topology.cpus();
     for (index, row) in measured.rows.iter().enumerate() {
         let is_known = MEASURED.contains(&row.workload);
         let is_time = row.ns_per_op.is_finite() && row.ns_per_op > 0.0;
         if !is_known || !is_time || row.threads == 0 || row.threads > cpus {
-            return Err(FitError::BadRow { row: index + 1 });
+            let names: Vec<&str> = MEASURED.iter().map(|workload| workload.name()).collect();
+            return Err(format!(
+                "row {} is not usable: it needs 1 thread up to the machine's CPUs, a time above 0, and one of {}",
+                index + 1,
+                names.join(", ")
+            ));
         }
     }
     let additions = measured.rows.iter().enumerate();
     let additions = additions.filter(|(_, row)| row.workload == Workload::FetchAdd && row.is_contended());
     let (anchor, _) = additions
         .min_by_key(|(_, row)| row.threads)
-        .ok_or(FitError::NoContended)?;
+        .ok_or("no row of fetch-add with 2 or more threads: measure one, for the cost of moving the line")?;
     if measured.rows.iter().all(|row| row.threads < 3) {
-        return Err(FitError::TwoThreads);
+        let what = "no row has 3 threads: with two CPUs only one request ever waits, so the arbiter cannot be told; measure on a machine of at \
+                    least 3 CPUs";
+        return Err(what.to_owned());
     }
     Ok(anchor)
 }

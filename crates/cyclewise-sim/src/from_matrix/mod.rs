@@ -125,12 +125,11 @@ pub(crate) fn machine(path: &Path, text: &str, asked: &Asked) -> Result<Made> {
         costs: exam::Costs::default(),
     };
     let at = anchor.map(|Anchor { workload, threads, ns }| (workload, threads, ns));
-    let described = exam::described(parts, &family, at);
     let Described {
         mut machine,
         factor,
         agrees,
-    } = described.map_err(|why| usage(why.to_string()))?;
+    } = exam::described(parts, &family, at).map_err(usage)?;
     machine.fitted = ASSUMED.map(str::to_owned).into();
     match anchor {
         None => machine.topology_only = true,

@@ -2,7 +2,7 @@
 
 use super::rows;
 use crate::Topology;
-use crate::fit::{Isa, Measurements};
+use crate::fit::Measurements;
 use crate::machine::{Latency, USUAL_SPREAD};
 use cyclewise_bench::error::{Error, Result};
 use cyclewise_bench::record::core_to_core::Distance;
@@ -79,7 +79,8 @@ pub(super) fn measurements(name: &str, record: &Record) -> Result<Measured> {
             ),
             family: family(&machine.cpu_model, topology),
             ghz,
-            isa: isa(name, machine, experiment, ghz)?,
+            isa: machine.arch.clone(),
+            pause_cycles: pause_cycles(name, machine, experiment, ghz)?,
             topology,
             latency,
             rows: rows::contended(experiment),
@@ -140,25 +141,16 @@ fn home(e: &Experiment) -> Option<String> {
     })
 }
 
-/// The instruction set, with the measured cost of the pause.
-fn isa(name: &str, machine: &record::Machine, e: &Experiment, ghz: f64) -> Result<Isa> {
-    let cycles = |row: &str| {
-        let ns = rows::single(e, row).ok_or_else(|| {
-            Error::usage(format!(
-                "{name} does not have the row {row}: what it costs differs between cores by a factor of ten, so it is not assumed; run \
-                 {NAME} again"
-            ))
-        })?;
-        Ok((ns * ghz).round() as u32)
-    };
-    Ok(match machine.arch.as_str() {
-        "aarch64" => Isa::Aarch64 {
-            yield_cycles: cycles("yield")?,
-        },
-        _ => Isa::X86 {
-            pause_cycles: cycles("pause")?,
-        },
-    })
+/// What PAUSE or YIELD costs.
+fn pause_cycles(name: &str, machine: &record::Machine, e: &Experiment, ghz: f64) -> Result<u32> {
+    let row = if machine.arch == "aarch64" { "yield" } else { "pause" };
+    let ns = rows::single(e, row).ok_or_else(|| {
+        Error::usage(format!(
+            "{name} does not have the row {row}: what it costs differs between cores by a factor of ten, so it is not assumed; run \
+             {NAME} again"
+        ))
+    })?;
+    Ok((ns * ghz).round() as u32)
 }
 
 /// The CPU model, reduced to the characters that a machine file's name may have.

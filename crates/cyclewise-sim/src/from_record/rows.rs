@@ -2,7 +2,7 @@
 
 use crate::fit::{MEASURED, MeasuredRow};
 use crate::machine::Published;
-use crate::{Placement, Relax, Workload};
+use crate::{Relax, Workload};
 use cyclewise_bench::record::{Experiment, Record, Variant};
 
 /// The rows of counters and locks. Their threads were placed on cores first, socket by socket: the model's `compact`.
@@ -13,7 +13,6 @@ pub(super) fn contended(e: &Experiment) -> Vec<MeasuredRow> {
             workload,
             threads,
             relax,
-            placement: Placement::Compact,
             ns_per_op: v.median,
         })
     };

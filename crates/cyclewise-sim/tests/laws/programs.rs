@@ -9,19 +9,6 @@ fn one_thread_pays_for_its_instructions_alone() {
     assert_eq!((outcome.line_moves_per_op, outcome.jain), (0.0, 1.0));
 }
 
-/// LL/SC that takes the line and keeps it for the store is linear; exchanges without a hold are quadratic.
-#[test]
-fn reservations_scale_where_exchanges_do_not() {
-    let mut machine = Machine::plain(topology(1, 48, 1));
-    machine.line.ll_first_access = Some(FirstAccess::Exclusive);
-    machine.line.ll_hold = Some(Hold::Fixed { cycles: 20 });
-    let wait = |workload, threads| on(&machine, workload, threads).latency.p50_ns;
-    near(wait(Workload::LlSc, 48) / wait(Workload::LlSc, 12), 4.0, 10.0);
-    near(wait(Workload::CasLoop, 48) / wait(Workload::CasLoop, 12), 16.0, 20.0);
-    let ratio = wait(Workload::CasLoop, 48) / wait(Workload::LlSc, 48);
-    assert!(ratio > 20.0, "{ratio}");
-}
-
 #[test]
 fn readers_of_the_line_slow_its_writers() {
     let machine = Machine::plain(topology(1, 16, 1));
