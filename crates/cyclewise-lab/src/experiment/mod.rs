@@ -1,5 +1,21 @@
 //! The experiments: each answers one question, and lists the figures that its source published.
 
+/// Figures that a source published: by machine, a line each for the variant (or `_`), what it is, the figure and its unit. Those of
+/// another table may come before.
+macro_rules! published {
+    (@variant _) => { None };
+    (@variant $name:literal) => { Some($name) };
+    ($(@[$($before:expr),*])? $($machine:expr => { $($variant:tt: $what:literal, $figure:expr, $unit:expr;)* })*) => {
+        [$($($before,)*)? $($($crate::record::Published {
+            variant: published!(@variant $variant),
+            what: $what,
+            figure: $figure,
+            unit: $unit,
+            machine: $machine,
+        },)*)*]
+    };
+}
+
 mod arc;
 mod atomics;
 mod c_rows;

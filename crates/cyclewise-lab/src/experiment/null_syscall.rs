@@ -58,19 +58,9 @@ fn getcpu() -> std::result::Result<GetCpu, &'static str> {
 
 const CORE_DUO: &str = "Intel Core Duo at 1 GHz";
 
-static PUBLISHED: [Published; 2] = [
-    Published {
-        variant: Some("getppid"),
-        what: "null syscall, before",
-        figure: 237.0,
-        unit: "ns",
-        machine: CORE_DUO,
-    },
-    Published {
-        variant: Some("getppid"),
-        what: "null syscall with %gs saved and restored for per-processor data",
-        figure: 245.0,
-        unit: "ns",
-        machine: CORE_DUO,
-    },
-];
+static PUBLISHED: [Published; 2] = published! {
+    CORE_DUO => {
+        "getppid": "null syscall, before", 237.0, "ns";
+        "getppid": "null syscall with %gs saved and restored for per-processor data", 245.0, "ns";
+    }
+};

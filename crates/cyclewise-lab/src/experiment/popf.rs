@@ -112,33 +112,11 @@ fn setup(_: &Options) -> Result<Setup> {
 
 const MACHINE: &str = "Intel, 3.4 GHz (model not named)";
 
-static PUBLISHED: [Published; 4] = [
-    Published {
-        variant: Some("push-popf"),
-        what: "push and popf, 4,929,012,093 cycles for 200 million",
-        figure: 24.645,
-        unit: "cycles per iteration, loop included",
-        machine: MACHINE,
-    },
-    Published {
-        variant: Some("push-popf"),
-        what: "push and popf",
-        figure: 0.17,
-        unit: "instructions per cycle",
-        machine: MACHINE,
-    },
-    Published {
-        variant: Some("push-pop"),
-        what: "push and pop, 209,247,645 cycles for 200 million",
-        figure: 1.046,
-        unit: "cycles per iteration, loop included",
-        machine: MACHINE,
-    },
-    Published {
-        variant: Some("push-pop"),
-        what: "push and pop",
-        figure: 3.83,
-        unit: "instructions per cycle",
-        machine: MACHINE,
-    },
-];
+static PUBLISHED: [Published; 4] = published! {
+    MACHINE => {
+        "push-popf": "push and popf, 4,929,012,093 cycles for 200 million", 24.645, "cycles per iteration, loop included";
+        "push-popf": "push and popf", 0.17, "instructions per cycle";
+        "push-pop": "push and pop, 209,247,645 cycles for 200 million", 1.046, "cycles per iteration, loop included";
+        "push-pop": "push and pop", 3.83, "instructions per cycle";
+    }
+};

@@ -84,19 +84,9 @@ fn runs_here(_: &str) -> bool {
 
 const SANDY_BRIDGE: &str = "Sandy Bridge i7-2600";
 
-static PUBLISHED: [Published; 2] = [
-    Published {
-        variant: Some("vdso-monotonic"),
-        what: "clock_gettime(CLOCK_MONOTONIC) with two fences",
-        figure: 22.7,
-        unit: "ns",
-        machine: SANDY_BRIDGE,
-    },
-    Published {
-        variant: Some("vdso-monotonic"),
-        what: "clock_gettime(CLOCK_MONOTONIC) with one fence and a dependent load",
-        figure: 17.7,
-        unit: "ns",
-        machine: SANDY_BRIDGE,
-    },
-];
+static PUBLISHED: [Published; 2] = published! {
+    SANDY_BRIDGE => {
+        "vdso-monotonic": "clock_gettime(CLOCK_MONOTONIC) with two fences", 22.7, "ns";
+        "vdso-monotonic": "clock_gettime(CLOCK_MONOTONIC) with one fence and a dependent load", 17.7, "ns";
+    }
+};

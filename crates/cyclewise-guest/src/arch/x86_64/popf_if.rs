@@ -24,10 +24,6 @@ use crate::layout;
 pub const UD: u8 = 6;
 /// The vector of INT3.
 pub const BREAKPOINT: u8 = 3;
-/// What is patched over F3 9D: UD2.
-pub const BY_UD: [u8; 2] = [0x0f, 0x0b];
-/// What is patched over F3: INT3, which leaves 9D behind.
-pub const BY_BREAKPOINT: [u8; 2] = [0xcc, 0x9d];
 
 /// A handler of `$vector`, which steps `$length` bytes on; what is not `$check`ed to be the pattern is reported as a fault.
 ///

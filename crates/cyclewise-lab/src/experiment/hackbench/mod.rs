@@ -37,29 +37,13 @@ pub(super) static DEFINITION: Definition = Definition {
 
 /// What the mail on the LOCK prefix published of `hackbench 50`: processes over socket pairs, on one kernel whose LOCK
 /// prefixes were replaced and one whose were not. We run on one kernel, so these are context and not our variants.
-static PUBLISHED: &[Published] = &[
-    Published {
-        variant: None,
-        what: "hackbench 50, no lock prefix (DS segment prefix), +/- 0.01",
-        figure: 2.99,
-        unit: "s",
-        machine: XEON,
-    },
-    Published {
-        variant: None,
-        what: "hackbench 50, no lock prefix (0x90 NOP), +/- 0.01",
-        figure: 3.00,
-        unit: "s",
-        machine: XEON,
-    },
-    Published {
-        variant: Some("processes-socketpair"),
-        what: "hackbench 50, with lock prefix, +/- 0.01",
-        figure: 3.74,
-        unit: "s",
-        machine: XEON,
-    },
-];
+static PUBLISHED: &[Published] = &published! {
+    XEON => {
+        _: "hackbench 50, no lock prefix (DS segment prefix), +/- 0.01", 2.99, "s";
+        _: "hackbench 50, no lock prefix (0x90 NOP), +/- 0.01", 3.00, "s";
+        "processes-socketpair": "hackbench 50, with lock prefix, +/- 0.01", 3.74, "s";
+    }
+};
 
 /// Prepares the experiment.
 ///

@@ -13,6 +13,7 @@ mod counts;
 mod retries;
 
 use super::elided::ElidedRows;
+use super::open_read_close::OF_BOTH;
 use super::{Definition, Mode, Options, Published};
 use crate::error::Result;
 use crate::record::Unit;
@@ -37,17 +38,12 @@ pub(super) static DEFINITION: Definition = Definition {
 };
 
 /// Ratios between kernels on machines of many CPUs; context, and not our variants.
-static PUBLISHED: &[Published] = &[
-    super::open_read_close::UNBOUNDED,
-    super::open_read_close::WITHOUT_LOCKREF,
-    Published {
-        variant: None,
-        what: "open3 of will-it-scale without cpu_relax in the loop (f5fe24ef17b5)",
-        figure: 134.0,
-        unit: "% more",
-        machine: "96 CPUs",
-    },
-];
+static PUBLISHED: &[Published] = &published! {
+    @[OF_BOTH[0], OF_BOTH[1]]
+    "96 CPUs" => {
+        _: "open3 of will-it-scale without cpu_relax in the loop (f5fe24ef17b5)", 134.0, "% more";
+    }
+};
 
 /// Threads for each CPU in the oversubscribed rows.
 const OVER: usize = 4;

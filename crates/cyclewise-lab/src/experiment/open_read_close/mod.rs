@@ -47,54 +47,28 @@ pub(super) static DEFINITION: Definition = Definition {
     setup,
 };
 
-pub(super) const UNBOUNDED: Published = Published {
-    variant: None,
-    what: "retries for one cmpxchg to succeed, 28 threads on one file, unbounded lockref loop",
-    figure: 25.0,
-    unit: "retries",
-    machine: "ThunderX2",
-};
-pub(super) const WITHOUT_LOCKREF: Published = Published {
-    variant: None,
-    what: "open-close with lockref disabled (queued spinlock) against the unbounded loop",
-    figure: 2.0,
-    unit: "times the rate",
-    machine: "ThunderX2",
+/// What the experiment `lockref` shows too.
+pub(super) const OF_BOTH: [Published; 2] = published! {
+    "ThunderX2" => {
+        _: "retries for one cmpxchg to succeed, 28 threads on one file, unbounded lockref loop", 25.0, "retries";
+        _: "open-close with lockref disabled (queued spinlock) against the unbounded loop", 2.0, "times the rate";
+    }
 };
 
 /// Published in the thread on lockref: ratios between kernels that we do not have. Context, not our variants.
-static PUBLISHED: &[Published] = &[
-    UNBOUNDED,
-    WITHOUT_LOCKREF,
-    Published {
-        variant: None,
-        what: "open-close with at most 100 retries against the unbounded loop, lower end",
-        figure: 60.0,
-        unit: "% more",
-        machine: "ThunderX2",
-    },
-    Published {
-        variant: None,
-        what: "open-close with at most 100 retries against the unbounded loop, upper end",
-        figure: 70.0,
-        unit: "% more",
-        machine: "ThunderX2",
-    },
-    Published {
-        variant: None,
-        what: "open-read-close, queued spinlock against the unbounded loop, 224 CPUs",
-        figure: 2.5,
-        unit: "times as fast",
-        machine: THUNDERX2,
-    },
-    Published {
-        variant: None,
-        what: "open-read-close with the refcount patch and its fixes, about",
-        figure: 50.0,
-        unit: "% more",
-        machine: "Kunpeng 920, 96 CPUs",
-    },
-];
+static PUBLISHED: &[Published] = &published! {
+    @[OF_BOTH[0], OF_BOTH[1]]
+    "ThunderX2" => {
+        _: "open-close with at most 100 retries against the unbounded loop, lower end", 60.0, "% more";
+        _: "open-close with at most 100 retries against the unbounded loop, upper end", 70.0, "% more";
+    }
+    THUNDERX2 => {
+        _: "open-read-close, queued spinlock against the unbounded loop, 224 CPUs", 2.5, "times as fast";
+    }
+    "Kunpeng 920, 96 CPUs" => {
+        _: "open-read-close with the refcount patch and its fixes, about", 50.0, "% more";
+    }
+};
 
 /// Prepares the experiment: the file, the counts, and the mode's number of iterations.
 ///

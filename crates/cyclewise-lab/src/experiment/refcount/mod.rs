@@ -206,40 +206,18 @@ fn plain(bench: &mut Bench) -> Vec<Box<dyn crate::runner::Sampler>> {
     ]
 }
 
-/// Cycles of LKDTM's 2147483646 increments and 2147483647 decrements.
-const fn figure(variant: &'static str, what: &'static str, machine: &'static str, cycles: f64) -> Published {
-    Published {
-        variant: Some(variant),
-        what,
-        figure: cycles,
-        unit: "cycles for 1 to INT_MAX to 0",
-        machine,
+/// LKDTM's 2147483646 increments and 2147483647 decrements.
+const CYCLES: &str = "cycles for 1 to INT_MAX to 0";
+
+static PUBLISHED: [Published; 6] = published! {
+    "x86, commit 7a46ec0e2f48" => {
+        "atomic": "atomic_t", 82_249_267_387.0, CYCLES;
+        "refcount": "refcount_t-fast, 1.00 of it, without inc-from-zero", 82_211_446_892.0, CYCLES;
+        "cas-full": "refcount_t-full, 1.76 of it", 144_814_735_193.0, CYCLES;
     }
-}
-
-const X86: &str = "x86, commit 7a46ec0e2f48";
-const TX2: &str = "ThunderX2 2.2 GHz, one core";
-
-static PUBLISHED: [Published; 6] = [
-    figure("atomic", "atomic_t", X86, 82_249_267_387.0),
-    figure(
-        "refcount",
-        "refcount_t-fast, 1.00 of it, without inc-from-zero",
-        X86,
-        82_211_446_892.0,
-    ),
-    figure("cas-full", "refcount_t-full, 1.76 of it", X86, 144_814_735_193.0),
-    figure("atomic", "ATOMIC_TIMING", TX2, 116_252_672_661.0),
-    figure(
-        "refcount",
-        "REFCOUNT_TIMING with LSE atomics, 1.09 of it",
-        TX2,
-        127_060_259_162.0,
-    ),
-    figure(
-        "cas-full",
-        "REFCOUNT_TIMING with REFCOUNT_FULL, 1.64 of it",
-        TX2,
-        191_057_942_484.0,
-    ),
-];
+    "ThunderX2 2.2 GHz, one core" => {
+        "atomic": "ATOMIC_TIMING", 116_252_672_661.0, CYCLES;
+        "refcount": "REFCOUNT_TIMING with LSE atomics, 1.09 of it", 127_060_259_162.0, CYCLES;
+        "cas-full": "REFCOUNT_TIMING with REFCOUNT_FULL, 1.64 of it", 191_057_942_484.0, CYCLES;
+    }
+};

@@ -7,68 +7,24 @@ const INTEL: &str = "Intel, 3.4 GHz (model not named), in user mode";
 const CORE_DUO: &str = "Intel Core Duo at 1 GHz";
 
 /// D. Vlasenko 2016: 200 million iterations.
-pub(super) static POPF: [Published; 4] = [
-    Published {
-        variant: Some("popf-clear"),
-        what: "push and popf, 4,929,012,093 cycles for 200 million",
-        figure: 24.645,
-        unit: "cycles per iteration, loop included",
-        machine: INTEL,
-    },
-    Published {
-        variant: Some("popf-clear"),
-        what: "push and popf",
-        figure: 0.17,
-        unit: "instructions per cycle",
-        machine: INTEL,
-    },
-    Published {
-        variant: Some("push-pop"),
-        what: "push and pop, 209,247,645 cycles for 200 million",
-        figure: 1.046,
-        unit: "cycles per iteration, loop included",
-        machine: INTEL,
-    },
-    Published {
-        variant: Some("push-pop"),
-        what: "push and pop",
-        figure: 3.83,
-        unit: "instructions per cycle",
-        machine: INTEL,
-    },
-];
+pub(super) static POPF: [Published; 4] = published! {
+    INTEL => {
+        "popf-clear": "push and popf, 4,929,012,093 cycles for 200 million", 24.645, "cycles per iteration, loop included";
+        "popf-clear": "push and popf", 0.17, "instructions per cycle";
+        "push-pop": "push and pop, 209,247,645 cycles for 200 million", 1.046, "cycles per iteration, loop included";
+        "push-pop": "push and pop", 3.83, "instructions per cycle";
+    }
+};
 
 /// J. Fitzhardinge 2006: lmbench's null system call. At 1 GHz a nanosecond is a cycle.
-pub(super) static PERCPU: [Published; 4] = [
-    Published {
-        variant: Some("sysenter"),
-        what: "null system call without %gs, .237 µs",
-        figure: 237.0,
-        unit: "ns, and cycles at 1 GHz; a whole system call",
-        machine: CORE_DUO,
-    },
-    Published {
-        variant: Some("sysenter-gs"),
-        what: "null system call with %gs saved, loaded and restored, .245 µs",
-        figure: 245.0,
-        unit: "ns, and cycles at 1 GHz; a whole system call",
-        machine: CORE_DUO,
-    },
-    Published {
-        variant: Some("gs-around-tls"),
-        what: "the difference, \"around 9 CPU cycles\"",
-        figure: 9.0,
-        unit: "cycles",
-        machine: CORE_DUO,
-    },
-    Published {
-        variant: None,
-        what: "the kernel's text, 2889361 bytes before and 2883936 after",
-        figure: 5425.0,
-        unit: "bytes saved",
-        machine: CORE_DUO,
-    },
-];
+pub(super) static PERCPU: [Published; 4] = published! {
+    CORE_DUO => {
+        "sysenter": "null system call without %gs, .237 µs", 237.0, "ns, and cycles at 1 GHz; a whole system call";
+        "sysenter-gs": "null system call with %gs saved, loaded and restored, .245 µs", 245.0, "ns, and cycles at 1 GHz; a whole system call";
+        "gs-around-tls": "the difference, \"around 9 CPU cycles\"", 9.0, "cycles";
+        _: "the kernel's text, 2889361 bytes before and 2883936 after", 5425.0, "bytes saved";
+    }
+};
 
 #[cfg(test)]
 mod tests {
