@@ -38,7 +38,6 @@ mod programs;
 mod recommend;
 pub mod record;
 mod run;
-mod stats;
 mod sweep;
 mod workload;
 

@@ -7,7 +7,7 @@ use super::learn::{self, HeldOutRow, Learned};
 use super::split::{Half, half};
 use super::{Group, WorkloadKind, data, pairs};
 use crate::Relax;
-use crate::stats::median;
+use cyclewise_bench::stats::median;
 use rayon::prelude::*;
 
 /// A row of the examination.
@@ -170,7 +170,7 @@ fn result(kind: WorkloadKind, rows: &[ExamRow]) -> KindResult {
         kind,
         rows: errors.len(),
         refused: of.len() - errors.len(),
-        median_error: median(&errors),
+        median_error: median(errors.iter().copied()).unwrap_or(f64::NAN),
         far_off: of.iter().filter(|row| row.is_far_off()).count(),
         inside: of.iter().filter(|row| row.is_inside() == Some(true)).count(),
     }

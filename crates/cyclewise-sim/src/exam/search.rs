@@ -10,7 +10,6 @@
 //! Errors are of one machine each, and are kept: the search without a machine, or without some of its rows, needs few new ones.
 
 use super::laws::{ARBITER, Choice, LAWS, Laws, PROBE, Space};
-use crate::stats::mean;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 
@@ -121,6 +120,10 @@ impl<'a, M: Sync, K: Ord + Copy + Send> Scores<'a, M, K> {
         let found: Vec<_> = due.into_par_iter().with_max_len(1).map(compute).collect();
         self.known.extend(found);
     }
+}
+
+pub(super) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// A choice with another value of one law.

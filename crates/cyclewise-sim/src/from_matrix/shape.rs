@@ -8,7 +8,6 @@ use super::cells::Cells;
 use crate::Topology;
 use crate::from_record;
 use crate::machine::Latency;
-use crate::stats::median;
 use cyclewise_bench::record::core_to_core::levels::{self, clusters};
 use cyclewise_bench::record::core_to_core::{Distance, NAME, Pair};
 use cyclewise_bench::record::{Experiment, Variant};
@@ -178,8 +177,11 @@ fn sockets(matrix: &Cells, core: &[usize], sockets: u32) -> Result<Vec<usize>, S
     if cores.is_multiple_of(sockets) {
         let socket: Vec<usize> = core.iter().map(|core| core / (cores / sockets)).collect();
         let (within, between): (Vec<_>, Vec<_>) = pairs(matrix).partition(|(a, b, _)| socket[*a] == socket[*b]);
-        let median = |pairs: Vec<(usize, usize, f64)>| median(&pairs.iter().map(|(_, _, ns)| *ns).collect::<Vec<_>>());
-        if median(between) > GAP * median(within) {
+        let median = |pairs: Vec<(usize, usize, f64)>| stats::median(pairs.iter().map(|(_, _, ns)| *ns));
+        if median(between)
+            .zip(median(within))
+            .is_some_and(|(between, within)| between > GAP * within)
+        {
             return Ok(socket);
         }
     }
