@@ -222,15 +222,8 @@ impl<'a> Elf<'a> {
         let Some((entries, strings)) = self.entries(elf::SHT_DYNSYM) else {
             return Symbols::default();
         };
-        let relocations = |name: &[u8]| {
-            let rows = self.section(name)?.rela(self.endian, self.reader.data()).ok()?;
-            rows.map(|(rows, _)| rows)
-        };
-        let rows = [b".rela.plt".as_slice(), b".rela.dyn"]
-            .into_iter()
-            .filter_map(relocations)
-            .flatten();
-        let mut slots: Vec<(usize, u64)> = rows
+        let mut slots: Vec<(usize, u64)> = self
+            .relocations()
             .filter_map(|row| {
                 let symbol = row.symbol(self.endian, false)?;
                 Some((
@@ -249,6 +242,33 @@ impl<'a> Elf<'a> {
         }
         symbols.sort();
         symbols
+    }
+
+    /// Where the dynamic linker writes addresses of this file's own functions, as far as calls read them from there; sorted.
+    pub(super) fn own_slots(&self) -> Vec<(u64, u64)> {
+        let Some(table) = self.section_range(b".got") else {
+            return Vec::new();
+        };
+        let is_own = |row: &&elf::Rela64<Endianness>| {
+            let kind = row.r_type(self.endian, false);
+            let relative = [elf::R_X86_64_RELATIVE, elf::R_AARCH64_RELATIVE];
+            relative.contains(&kind) && table.contains(&row.r_offset(self.endian))
+        };
+        let rows = self.relocations().filter(is_own);
+        let mut slots: Vec<_> = rows
+            .map(|row| (row.r_offset(self.endian), row.r_addend(self.endian).cast_unsigned()))
+            .collect();
+        slots.sort_unstable();
+        slots
+    }
+
+    fn relocations(&self) -> impl Iterator<Item = &'a elf::Rela64<Endianness>> + '_ {
+        let rows = |name: &[u8]| {
+            let rows = self.section(name)?.rela(self.endian, self.reader.data()).ok()?;
+            rows.map(|(rows, _)| rows)
+        };
+        let tables = [b".rela.plt".as_slice(), b".rela.dyn"];
+        tables.into_iter().filter_map(rows).flatten()
     }
 
     /// A table of symbols, and the bytes of their names.

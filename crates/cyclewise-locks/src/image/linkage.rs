@@ -21,6 +21,8 @@ pub(super) struct Linkage {
     stubs: Vec<Range<u64>>,
     /// Functions by where their addresses are written to.
     slots: Symbols,
+    /// The same of functions of this file that have no name there: their addresses.
+    own: Vec<(u64, u64)>,
 }
 
 impl Linkage {
@@ -29,7 +31,14 @@ impl Linkage {
             arch,
             stubs: STUBS.iter().filter_map(|name| elf.section_range(name)).collect(),
             slots: elf.slots(),
+            own: elf.own_slots(),
         }
+    }
+
+    /// The function of this file whose address is in a slot.
+    pub(super) fn own(&self, slot: u64) -> Option<u64> {
+        let at = self.own.binary_search_by_key(&slot, |(slot, _)| *slot).ok()?;
+        Some(self.own[at].1)
     }
 
     /// The function of a stub, whose code `code` reads, or of a slot; with the slot's address.

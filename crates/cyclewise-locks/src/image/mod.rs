@@ -176,7 +176,15 @@ impl Image {
     /// Its name, as it was written; that of another file's function at the stub that calls it, and where its address is.
     pub fn function_name(&self, address: u64) -> Option<String> {
         let linked = self.linkage.function(address, || self.bytes(address, STUB));
-        let (start, raw) = linked.or_else(|| self.symbols.find_name(address))?;
+        let own = || {
+            let address = self.linkage.own(address).unwrap_or(address);
+            // A function without a size ends with the code.
+            let has = |s: &Segment| s.is_executable && address >= s.address && address - s.address < s.size;
+            self.symbols
+                .find_name(address)
+                .filter(|_| self.segments.iter().any(has))
+        };
+        let (start, raw) = linked.or_else(own)?;
         if let Some(name) = self.names.borrow().get(&start) {
             return Some(name.clone());
         }

@@ -424,3 +424,25 @@ fn functions_of_other_files_are_named_at_their_stubs_and_slots() {
     assert_eq!(name(CODE + 22), None, "no stub's beginning");
     assert_eq!((name(CODE), name(slot + 8)), (None, None));
 }
+
+#[test]
+fn a_function_of_the_file_is_named_at_the_slot_that_it_is_called_by() {
+    let slot = 0x60_0008_u64;
+    // It has no size: it ends with the code.
+    let [table, names] = symbols(CODE + 16, 0);
+    let slots = Section {
+        address: slot - 8,
+        ..Section::new(".got", PROGBITS, vec![0; 16])
+    };
+    let relocation = [slot, 8, CODE + 16].map(u64::to_le_bytes).concat();
+    let relocations = Section {
+        entry: 24,
+        ..Section::new(".rela.dyn", 4, relocation)
+    };
+    let (_folder, path) = write(&elf(0x200, &[code(), table, names, slots, relocations]));
+    let image = open(&path, SMALL).unwrap();
+    let name = |address| image.function_name(address);
+    assert_eq!(name(CODE + 0x1ff).as_deref(), Some("work"));
+    assert_eq!(name(slot).as_deref(), Some("work"));
+    assert_eq!((name(slot - 8), name(CODE + 0x200)), (None, None), "what is no code");
+}
