@@ -6,7 +6,7 @@ use super::scene::Scene;
 use super::state::State;
 use super::value::{Flags, Value, is_about_word};
 use crate::counts::Arch;
-use crate::decode::{Cond, Op, Operation, RegTest, Step, What};
+use crate::decode::{Cond, Locked, Op, Operation, RegTest, Step, What};
 
 /// How many instructions of one path are looked at.
 const STEPS: u32 = 100;
@@ -24,8 +24,12 @@ pub(super) struct Explorer<'a> {
     pub(super) site: (u64, u64),
     /// Registers of the expected and of the new value.
     pub(super) registers: (Option<u8>, Option<u8>),
+    /// What the exchange expects, where it does.
+    pub(super) expected: Value,
     /// What the exchange would put into the word.
     pub(super) new: Value,
+    /// What the site does, if that is an exchange.
+    pub(super) exchange: Option<Operation>,
     pub(super) budget: u32,
 }
 
@@ -70,7 +74,9 @@ impl<'a> Explorer<'a> {
             scene,
             site,
             registers: (None, None),
+            expected: Value::Unknown,
             new: Value::Unknown,
+            exchange: None,
             budget: BUDGET,
         }
     }
@@ -155,18 +161,8 @@ impl<'a> Explorer<'a> {
                 What::Pause => reach.events.push((at, Event::Pause)),
                 What::Locked(locked) => {
                     reach.locked += 1;
-                    if locked.operation == Operation::Exchange
-                        && locked.place.is_some_and(|place| path.state.is_word(place))
-                    {
-                        reach.stored.push(path.state.operand(locked.operand));
-                    }
-                    if locked.clears
-                        && let (true, Value::Const(mask)) = (
-                            locked.place.is_some_and(|place| path.state.is_word(place)),
-                            path.state.operand(locked.operand),
-                        )
-                    {
-                        reach.masks.push(mask);
+                    if locked.place.is_some_and(|place| path.state.is_word(place)) {
+                        self.change_again(at, &locked, &mut path.state, reach);
                     }
                     reach.added.extend(path.state.added_by(&locked));
                     path.state.step(&step, self.is_x86());
@@ -176,6 +172,25 @@ impl<'a> Explorer<'a> {
                     path.state.step(&step, self.is_x86());
                 }
             }
+        }
+    }
+
+    /// Notes another change of the word.
+    fn change_again(&self, at: u64, locked: &Locked, state: &mut State, reach: &mut Reach) {
+        let new = state.operand(locked.operand);
+        let expected = locked.old.map_or(Value::Unknown, |r| state.reg(r));
+        if Some(locked.operation) == self.exchange
+            && is_same(new, self.new)
+            && (locked.operation == Operation::Exchange || is_same(expected, self.expected))
+        {
+            let moved = false;
+            reach.copies.push((at, Again { expected, new, moved }));
+        }
+        if locked.operation == Operation::Exchange {
+            reach.stored.push(new);
+        }
+        if let (true, Value::Const(mask)) = (locked.clears, new) {
+            reach.masks.push(mask);
         }
     }
 
@@ -351,6 +366,14 @@ impl<'a> Explorer<'a> {
             path.at = target;
             self.walk(path, &mut test.taken);
         }
+    }
+}
+
+/// Whether two values may be the same, as far as they are numbers.
+fn is_same(a: Value, b: Value) -> bool {
+    match (a, b) {
+        (Value::Const(a), Value::Const(b)) => a == b,
+        (a, b) => !matches!(a, Value::Const(_)) && !matches!(b, Value::Const(_)),
     }
 }
 

@@ -61,6 +61,8 @@ pub(super) struct Facts {
     pub(super) locked: Locked,
     /// What it does.
     pub(super) effect: Effect,
+    /// The new value was loaded from memory.
+    pub(super) is_new_loaded: bool,
     /// The function that the site lies in has another addition of this form before it: a lock's count is the first one.
     pub(super) is_second: bool,
     /// What a compare-and-exchange of the word before it expected, and put there.
@@ -120,6 +122,7 @@ pub(super) fn facts(scene: &Scene<'_>, locked: Locked, site: Step, before: &[Ste
         explorer.site.0 = start.map_or(site.address, |s| s.address);
     }
     let operand = state.operand(locked.operand);
+    let is_new_loaded = state.was_loaded(operand);
     let (taken, added) = (state.taken, std::mem::take(&mut state.added));
     let expected = locked.old.map_or(Value::Unknown, |r| state.reg(r));
     let has_start = explorer.site.0 != site.address;
@@ -128,7 +131,10 @@ pub(super) fn facts(scene: &Scene<'_>, locked: Locked, site: Step, before: &[Ste
         (_, Operation::CompareExchange) => (locked.old, register(locked.operand)),
         _ => (None, register(locked.operand)),
     };
+    explorer.expected = expected;
     explorer.new = operand;
+    explorer.exchange =
+        Some(locked.operation).filter(|o| matches!(o, Operation::Exchange | Operation::CompareExchange));
     after_site(&mut state, &locked, effect);
     let mut from = site.end();
     let mut is_weak = false;
@@ -150,6 +156,7 @@ pub(super) fn facts(scene: &Scene<'_>, locked: Locked, site: Step, before: &[Ste
         effect,
         taken,
         added,
+        is_new_loaded,
         is_second: before.iter().any(|step| is_like(step, &locked)),
         after,
         failed,

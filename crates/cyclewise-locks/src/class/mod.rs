@@ -37,9 +37,10 @@ fn classify_without(scene: &Scene<'_>, off: &str) -> (Class, String) {
         return (Class::Other, "not a locked instruction that is known".to_owned());
     };
     let facts = facts::facts(scene, locked, step, scene.before);
+    let is_no_lock = rules::is_no_lock(scene);
     rules::RULES
         .iter()
-        .filter(|r| r.name != off)
+        .filter(|r| r.name != off && !(r.of_locks && is_no_lock))
         .find_map(|r| (r.ask)(scene, &facts))
         .unwrap_or_else(|| (Class::Other, "no rule applies".to_owned()))
 }

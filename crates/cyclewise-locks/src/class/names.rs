@@ -31,6 +31,9 @@ const LOCKS: &[&str] = &[
     "flockfile",
     "ftrylockfile",
     "spinlock",
+    "lwlock",
+    "readlock",
+    "writelock",
 ];
 
 /// Words of one that gives a lock back.
@@ -41,6 +44,8 @@ const UNLOCKS: &[&str] = &[
     "rwunlock",
     "rdunlock",
     "wrunlock",
+    "readunlock",
+    "writeunlock",
     "funlockfile",
 ];
 
@@ -168,6 +173,20 @@ fn is_wrapper(function: &str) -> bool {
         || has(&["fetch"]) && has(&["add", "sub", "and", "or", "xor"])
 }
 
+/// Whether a function does something once, by its name, its class or an argument: `OnceCell::initialize`, `CallOnceImpl`.
+pub(super) fn is_once(function: &str) -> bool {
+    words(function).iter().any(|w| w == "once")
+}
+
+/// Words of a function that takes a lock for reading.
+const READS: &str = "read reader shared rdlock rlock readlock tryrdlock tryrlock";
+
+/// Whether a function that locks does so for reading, by its name.
+pub(super) fn takes_for_reading(function: &str) -> bool {
+    let words = words(last_part(function));
+    purpose(function) == Some(Purpose::Lock) && READS.split(' ').any(|read| words.iter().any(|w| w == read))
+}
+
 /// The same of Go alone.
 pub(super) fn is_go_atomic(function: &str) -> bool {
     let starts = ["sync/atomic.", "internal/runtime/atomic.", "runtime/internal/atomic."];
@@ -223,6 +242,11 @@ pub(super) fn parks(function: &str) -> bool {
         "sleep",
     ];
     words.iter().any(|w| sleeps.contains(&w.as_str()))
+}
+
+/// Whether a function wakes such a thread, by its name.
+pub(super) fn unparks(function: &str) -> bool {
+    words(last_part(function)).iter().any(|w| w == "unpark")
 }
 
 /// Whether a function belongs to a type that counts references, by the type's name or its own.

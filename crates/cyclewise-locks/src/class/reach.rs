@@ -119,6 +119,8 @@ pub(super) struct Reach {
     pub(super) masks: Vec<i64>,
     /// Numbers that locked instructions add later, to whatever word.
     pub(super) added: Vec<i64>,
+    /// Where the word is changed by a copy of the site, and how.
+    pub(super) copies: Vec<(u64, Again)>,
     /// Some path is not followed to its end: it is too long, or its code is not known.
     pub(super) cut: bool,
     /// Some path ends the program or unwinds.
@@ -161,6 +163,13 @@ impl Reach {
     /// Whether the site is reached again, and works on the same word.
     pub(super) fn again(&self) -> Option<Again> {
         self.all().iter().find_map(|r| r.again.filter(|a| !a.moved))
+    }
+
+    /// A copy of the site that is reached here, and not on the other side.
+    pub(super) fn copy(&self, other: &Self) -> Option<Again> {
+        let theirs = other.distances();
+        let mut copies = self.all().into_iter().flat_map(|r| &r.copies);
+        copies.find(|(at, _)| !theirs.contains_key(at)).map(|(_, again)| *again)
     }
 
     /// The slow path: what happens here, and not, or only much later, where the other side leads to.

@@ -79,7 +79,17 @@ impl State {
         [word.base, word.index]
             .into_iter()
             .zip(held)
-            .any(|(r, held)| r.is_some_and(|r| r != SP && self.reg(r) != held))
+            .any(|(r, held)| r.is_some_and(|r| r != SP && !self.is_copy(self.reg(r), held)))
+    }
+
+    /// Whether two values are the same, or were loaded from the same place one after the other.
+    fn is_copy(&self, a: Value, b: Value) -> bool {
+        match (a, b) {
+            (Value::Symbol(n, j), Value::Symbol(m, k)) if n != m && j == k => {
+                self.origin(n).is_some() && self.origin(n) == self.origin(m)
+            }
+            _ => a == b,
+        }
     }
 
     /// Whether a place is the site's word, after the site.
@@ -115,6 +125,11 @@ impl State {
             word = base;
         }
         false
+    }
+
+    /// Whether a value is what a place in memory held.
+    pub(super) fn was_loaded(&self, value: Value) -> bool {
+        matches!(value, Value::Symbol(n, 0) if self.origin(n).is_some())
     }
 
     /// What a symbol was loaded from: another symbol, and how far behind it.

@@ -1,8 +1,8 @@
 //! Additions: counts up and down, and locks that are made of them.
 
-use super::shared::{answer, has_slow_path, is_for, named};
+use super::shared::{answer, has_slow_path, is_for, named, own};
 use crate::class::facts::{Amount, Effect, Facts};
-use crate::class::names::{Purpose, is_go_atomic, purpose, unlock_slow, waiting};
+use crate::class::names::{Purpose, is_go_atomic, purpose, takes_for_reading, unlock_slow, waiting};
 use crate::class::reach::{Event, Reach, Test, Tested};
 use crate::class::scene::{Answer, Class, Scene};
 use crate::class::value::{Value, is_about_word};
@@ -34,7 +34,7 @@ pub(super) fn field_taken(_: &Scene<'_>, facts: &Facts) -> Answer {
     let Effect::Add(amount @ Amount::Number(n @ 2..)) = facts.effect else {
         return None;
     };
-    let is_asked = facts.locked.operation == Operation::FetchAdd && !facts.value_tests().is_empty();
+    let is_asked = facts.locked.operation == Operation::FetchAdd && facts.value_tests().iter().any(|t| !t.is_guard());
     (is_field(amount) && is_asked && facts.after.any(&|r| r.added.contains(&-n)))
         .then(|| {
             answer(
@@ -143,8 +143,11 @@ fn unlocks_itself(scene: &Scene<'_>) -> bool {
 
 pub(super) fn count_up(scene: &Scene<'_>, facts: &Facts) -> Answer {
     let Effect::Add(amount) = facts.effect else { return None };
-    let tests = facts.value_tests();
+    let mut tests = facts.value_tests();
+    // What a program ends for is no slow path: a count of references that is too large.
+    tests.retain(|t| !t.is_guard());
     let slow = tests.iter().any(|t| has_slow_path(t));
+    let counts_reader = amount == Amount::Number(1) && own(scene).any(|f| takes_for_reading(f));
     let is_sign = |t: &&&Test| matches!(t.cond, Cond::Sign | Cond::Ordered);
     let waits = |t: &&Test| is_for(scene, t, Purpose::Lock, waiting);
     match named(scene) {
@@ -152,6 +155,12 @@ pub(super) fn count_up(scene: &Scene<'_>, facts: &Facts) -> Answer {
             return answer(
                 Class::LockTaken,
                 "counts up and tests, in a function that locks by its name",
+            );
+        }
+        Some(Purpose::Lock) if counts_reader => {
+            return answer(
+                Class::LockTaken,
+                "counts a reader, in a function that locks for reading by its name",
             );
         }
         Some(Purpose::Lock) if is_field(amount) => {

@@ -96,20 +96,24 @@ fn marks_held(scene: &Scene<'_>, facts: &Facts) -> bool {
     named(scene) == Some(Purpose::Lock) && retries(facts).is_some() && is_mark(scene, facts)
 }
 
-/// The way back to the site after a failure.
+/// The way back to the site after a failure, or to a copy of it: compilers peel the first round of a loop.
 fn retries(facts: &Facts) -> Option<Again> {
-    facts.failures().iter().find_map(|(failed, _)| failed.again())
+    let failures = facts.failures();
+    let mut back = failures.iter();
+    back.find_map(|(failed, made)| failed.again().or_else(|| failed.copy(made)))
 }
 
-/// A compare-and-exchange of 0 with a number, or with an identifier such as the process's, again and again. A value that
-/// was made from the old one is none of those.
+/// A compare-and-exchange of 0 with a number, again and again, or with an identifier such as the process's that was loaded. What was made
+/// for the word is put there once.
 pub(super) fn spin(_: &Scene<'_>, facts: &Facts) -> Answer {
     let Effect::CompareExchange { expected, new } = facts.effect else {
         return None;
     };
-    let (Value::Const(0), Value::Const(1..) | Value::Symbol(..)) = (expected, new) else {
-        return None;
-    };
+    match (expected, new) {
+        (Value::Const(0), Value::Const(1..)) => {}
+        (Value::Const(0), Value::Symbol(..)) if facts.is_new_loaded => {}
+        _ => return None,
+    }
     // What is done once ends in a state of its own, and a lock in the one that was expected.
     let ends = |(_, made): &(&Reach, &Reach)| made.any(&|r| r.stored.iter().any(|v| matches!(v, Value::Const(1..))));
     let is_once = facts.failures().iter().any(ends);

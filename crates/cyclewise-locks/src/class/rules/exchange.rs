@@ -1,6 +1,6 @@
 //! Exchanges: locks, flags, swaps.
 
-use super::shared::{about_word, answer, gives_back, is_for, may_wait, named, slow_name};
+use super::shared::{about_word, answer, gives_back, is_for, may_wait, named, slow_name, tests_a_mark};
 use crate::class::facts::{Effect, Facts};
 use crate::class::names::{Purpose, purpose, slow_purpose, waiting};
 use crate::class::reach::{Reach, Test, Tested};
@@ -14,7 +14,7 @@ pub(super) fn unlock_by_exchange(scene: &Scene<'_>, facts: &Facts) -> Answer {
     if matches!(value, Value::Const(n) if n != 0) {
         return None;
     }
-    if named(scene) == Some(Purpose::Unlock) && value == Value::Const(0) {
+    if named(scene) == Some(Purpose::Unlock) && value == Value::Const(0) && !tests_a_mark(facts) {
         return answer(Class::LockGivenBack, "stores 0 in a function that unlocks by its name");
     }
     let wakes = |t: &Test| {
@@ -61,7 +61,10 @@ pub(super) fn lock_by_exchange(scene: &Scene<'_>, facts: &Facts) -> Answer {
         r.again()
             .is_some_and(|a| a.new == value && matches!(value, Value::Const(_)))
     };
-    let spins = tests.iter().any(|t| again(&t.taken) || again(&t.fall));
+    let is_copied = |t: &&Test| {
+        matches!(value, Value::Const(_)) && t.sides().iter().any(|(side, other)| side.copy(other).is_some())
+    };
+    let spins = tests.iter().any(|t| again(&t.taken) || again(&t.fall) || is_copied(t));
     if spins {
         return answer(
             Class::LockTaken,

@@ -12,16 +12,19 @@ mod shared;
 
 use super::facts::{Amount, Effect, Facts};
 use super::outlined;
-use super::reach::Tested;
 use super::scene::{Answer, Class, Scene};
 use super::value::Value;
 use crate::decode::Operation;
-use shared::answer;
+use shared::{answer, tests_a_mark};
+
+pub(super) use shared::is_no_lock;
 
 /// A rule.
 pub(super) struct Rule {
     /// Its name, for tests that switch it off.
     pub(super) name: &'static str,
+    /// Whether it finds nothing but locks by the shape of the code: it is not asked where a name says that the word is something else.
+    pub(super) of_locks: bool,
     /// The rule.
     pub(super) ask: fn(&Scene<'_>, &Facts) -> Answer,
 }
@@ -36,28 +39,39 @@ pub(super) const RULES: &[Rule] = &[
     rule("field-given-back", add::field_given_back),
     rule("count-down", add::count_down),
     rule("count-up", add::count_up),
-    rule("unlock-by-exchange", exchange::unlock_by_exchange),
-    rule("given-back", exchange::given_back),
-    rule("lock-by-exchange", exchange::lock_by_exchange),
+    of_locks("unlock-by-exchange", exchange::unlock_by_exchange),
+    of_locks("given-back", exchange::given_back),
+    of_locks("lock-by-exchange", exchange::lock_by_exchange),
     rule("swap", exchange::swap),
     rule("installed", compare::installed),
     rule("named-lock", compare::named_lock),
-    rule("spin", compare::spin),
-    rule("given-back-later", compare::given_back_later),
+    of_locks("spin", compare::spin),
+    of_locks("given-back-later", compare::given_back_later),
     rule("busy-mark", compare::busy_mark),
     rule("wait-for-state", compare::wait_for_state),
     rule("exchange-loop", compare::exchange_loop),
     rule("only-one", compare::only_one),
     rule("of-lock", compare::of_lock),
-    rule("lock-by-compare", compare::lock_by_compare),
-    rule("unlock-by-compare", compare::unlock_by_compare),
+    of_locks("lock-by-compare", compare::lock_by_compare),
+    of_locks("unlock-by-compare", compare::unlock_by_compare),
     rule("tried-once", compare::tried_once),
     rule("bit-lock", bits::bit_lock),
     rule("bits", bits::bits),
 ];
 
 const fn rule(name: &'static str, ask: fn(&Scene<'_>, &Facts) -> Answer) -> Rule {
-    Rule { name, ask }
+    Rule {
+        name,
+        of_locks: false,
+        ask,
+    }
+}
+
+const fn of_locks(name: &'static str, ask: fn(&Scene<'_>, &Facts) -> Answer) -> Rule {
+    Rule {
+        of_locks: true,
+        ..rule(name, ask)
+    }
 }
 
 fn fence(_: &Scene<'_>, facts: &Facts) -> Answer {
@@ -93,12 +107,7 @@ fn can_serve(class: Class, facts: &Facts) -> bool {
         (Class::LockTaken, Effect::Exchange(value)) => value != Value::Const(0),
         (Class::LockTaken, Effect::Bits { clears }) => !clears && facts.locked.operation == Operation::Bit,
         (Class::LockGivenBack, Effect::Add(amount)) => !matches!(amount, Amount::Number(1)),
-        (Class::LockGivenBack, Effect::Exchange(value)) => {
-            // In a word of several bits it is one of them that is taken: a mark beside the lock.
-            let tests = facts.value_tests();
-            let is_mark = facts.locked.width >= 4 && !tests.is_empty() && tests.iter().all(|t| t.tested == Tested::Bit);
-            !matches!(value, Value::Const(1..)) && !is_mark
-        }
+        (Class::LockGivenBack, Effect::Exchange(value)) => !matches!(value, Value::Const(1..)) && !tests_a_mark(facts),
         (Class::CountUp, Effect::Add(amount)) => !amount.is_down(),
         (Class::CountDownAndTest, Effect::Add(amount)) => amount.is_down() || amount == Amount::Unknown,
         (Class::CountUp | Class::CountDownAndTest, Effect::CompareExchange { .. }) => false,

@@ -1,7 +1,8 @@
 //! What several rules ask: what names say of a site and of its slow paths.
 
-use crate::class::names::{Purpose, is_atomic, purpose};
-use crate::class::reach::{Call, Event, Test};
+use crate::class::facts::Facts;
+use crate::class::names::{Purpose, is_atomic, is_once, parks, purpose, unparks};
+use crate::class::reach::{Call, Event, Test, Tested};
 use crate::class::scene::{Answer, Class, Scene};
 use crate::class::value::Value;
 
@@ -14,8 +15,31 @@ const CLOSE: usize = 2;
 
 /// What the function, or one that was inlined here, is for by its name.
 pub(super) fn named(scene: &Scene<'_>) -> Option<Purpose> {
-    let own = scene.functions.iter().filter(|f| !is_atomic(f)).take(CLOSE);
-    own.into_iter().find_map(|f| purpose(f))
+    own(scene).find_map(|f| purpose(f))
+}
+
+/// The functions that may say it.
+pub(super) fn own<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = &'a String> + Clone {
+    scene.functions.iter().filter(|f| !is_atomic(f)).take(CLOSE)
+}
+
+/// Whether the word is no lock's by the names: that of something done once, or of a thread that parks or is woken.
+pub(in crate::class) fn is_no_lock(scene: &Scene<'_>) -> bool {
+    // The operation's own name has the type of its word.
+    let of_once = scene
+        .functions
+        .first()
+        .into_iter()
+        .chain(own(scene))
+        .any(|f| is_once(f));
+    named(scene).is_none() && (of_once || own(scene).any(|f| parks(f) || unparks(f)))
+}
+
+/// Whether an exchange asks for some bits of what the word held: it takes a mark beside the lock.
+pub(super) fn tests_a_mark(facts: &Facts) -> bool {
+    let tests = facts.value_tests();
+    let is_of_bits = |t: &&Test| matches!(t.tested, Tested::Bit | Tested::Derived);
+    facts.locked.width >= 4 && !tests.is_empty() && tests.iter().all(is_of_bits)
 }
 
 /// What a slow path is for, by the names of the functions that it calls.
