@@ -3,24 +3,15 @@
 //! Not under an emulator, which cannot start a second program.
 #![cfg(target_arch = "x86_64")]
 
-use std::process::{Command, Stdio};
+#[path = "../../cyclewise/tests/common/example.rs"]
+#[allow(dead_code, unreachable_pub, reason = "a module of many tests")]
+mod example;
+
+use std::process::Command;
 
 #[test]
 fn spans_are_timed() {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args([
-        "run",
-        "--quiet",
-        "--package",
-        env!("CARGO_PKG_NAME"),
-        "--example",
-        "spans",
-    ]);
-    let output = cargo
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
+    let output = Command::new(example::build("spans").join("spans")).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(
         output.status.success(),

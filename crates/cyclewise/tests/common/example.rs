@@ -41,7 +41,7 @@ fn is_new(folder: &Path, name: &str) -> bool {
     };
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let sources = [
-        "src",
+        "../cyclewise/src",
         "examples",
         "build.rs",
         "Cargo.toml",
