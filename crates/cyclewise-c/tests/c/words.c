@@ -19,13 +19,11 @@
 #define TWIN_FETCH_ADD cw_fetch_add_u32
 #endif
 
-#define CHECK(condition)                                                           \
-    do {                                                                           \
-        if (!(condition)) {                                                        \
-            fprintf(stderr, "%s:%d: %s\n", "words.c", __LINE__, #condition);       \
-            exit(1);                                                               \
-        }                                                                          \
-    } while (0)
+__attribute__((cold, noinline, noreturn)) static void failed(int line, const char *condition) {
+    fprintf(stderr, "words.c:%d: %s\n", line, condition);
+    exit(1);
+}
+#define CHECK(condition) ((condition) ? (void)0 : failed(__LINE__, #condition))
 
 static const uint64_t VALUES[] = {
     0, 1, 2, 3, 7, 0x7e, 0x7f, 0x80, 0x81, 0xfe, 0xff, 0x100, 0x7fff, 0x8000, 0xffff, 0x12345, 0x7ffffffe, 0x7fffffff,
@@ -34,18 +32,17 @@ static const uint64_t VALUES[] = {
 };
 #define COUNT (sizeof VALUES / sizeof VALUES[0])
 
-/* `word` has neighbours that must not change. */
+/* `word` has neighbours that must not change. A function has one of them, and a result one check: there are hundreds. */
 #define MARK(type) ((type)UINT64_C(0xa55aa55aa55aa55a))
-#define AROUND(type) struct { type before, word, after; }
+#define WORD(type)                              \
+    struct { type before, word, after; } m;     \
+    type *const p = &m.word
 
-#define RESULT(type, expression, result, left)                                     \
-    do {                                                                           \
-        AROUND(type) m = {MARK(type), a, MARK(type)};                                       \
-        type *const p = &m.word;                                                   \
-        CHECK((expression) == (result));                                           \
-        CHECK(m.word == (type)(left));                                             \
-        CHECK(m.before == MARK(type) && m.after == MARK(type));                               \
-        (void)p;                                                                   \
+#define RESULT(type, expression, result, left)                                                        \
+    do {                                                                                              \
+        m.before = m.after = MARK(type);                                                              \
+        m.word = a;                                                                                   \
+        CHECK((expression) == (result) && m.word == (type)(left) && m.before == MARK(type) && m.after == MARK(type)); \
     } while (0)
 #define EFFECT(type, expression, left) RESULT(type, ((void)(expression), 0), 0, left)
 
@@ -54,6 +51,7 @@ static const uint64_t VALUES[] = {
     static int three_##w(type x) { return sign_##w(x) ? (x == (type)~(type)0 ? 0 : -1) : 1; }             \
     static void test_##w(type a, type v) {                                                                \
         type old;                                                                                         \
+        WORD(type);                                                                                       \
         EFFECT(type, cw_add_##w(p, v), a + v);                                                            \
         EFFECT(type, cw_sub_##w(p, v), a - v);                                                            \
         EFFECT(type, cw_and_##w(p, v), a & v);                                                            \
@@ -105,6 +103,7 @@ static const uint64_t VALUES[] = {
 #define TEST_BITS(w, type)                                                                                \
     static void bits_##w(type a) {                                                                        \
         unsigned n;                                                                                       \
+        WORD(type);                                                                                       \
         /* Also numbers past the width: modulo, and the neighbours stay as they are. */                   \
         for (n = 0; n < 2 * 8 * sizeof(type) + 3; n++) {                                                  \
             const type bit = (type)((type)1 << n % (8 * sizeof(type)));                                   \
@@ -118,6 +117,7 @@ static const uint64_t VALUES[] = {
 
 #define TEST_SIGNED(i, type)                                                                              \
     static void signed_##i(type a, type v) {                                                              \
+        WORD(type);                                                                                       \
         RESULT(type, cw_fetch_max_##i(p, v), a, a > v ? a : v);                                           \
         RESULT(type, cw_fetch_min_##i(p, v), a, a < v ? a : v);                                           \
     }
