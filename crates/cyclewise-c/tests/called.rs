@@ -19,7 +19,7 @@ fn unhooked(file: &str, link: Link) -> Program<'static> {
 /// The programs compiled with these flags, each with a `main` of its own name.
 fn objects(flags: &[&str]) -> Vec<String> {
     let include = [common::include(), format!("-I{}", common::called(""))];
-    let compiled = |file: &str| {
+    let compiled = &|file: &str| {
         let stem = file.trim_end_matches(".c");
         let (object, source) = (common::fresh(&format!("{stem}.o")), common::called(file));
         let main = format!("-Dmain={stem}_main");
@@ -27,7 +27,10 @@ fn objects(flags: &[&str]) -> Vec<String> {
         common::compile([common::STRICT, flags, &own].concat());
         object
     };
-    PROGRAMS.iter().map(|file| compiled(file)).collect()
+    std::thread::scope(|scope| {
+        let started = PROGRAMS.map(|file| scope.spawn(move || compiled(file)));
+        started.map(|object| object.join().expect("it compiles")).into()
+    })
 }
 
 /// The same without flags, which tests share.
@@ -142,9 +145,12 @@ fn under_sanitizers() {
         return;
     }
     let objects = objects(flags);
-    for link in [Link::Archive, Link::Shared] {
-        Linked::new(&objects, link, flags).passes(&PROGRAMS, &["sanitized"]);
-    }
+    std::thread::scope(|scope| {
+        for link in [Link::Archive, Link::Shared] {
+            let objects = &objects;
+            scope.spawn(move || Linked::new(objects, link, flags).passes(&PROGRAMS, &["sanitized"]));
+        }
+    });
 }
 
 /// The twin: what a sanitizer has to see is seen.
