@@ -64,10 +64,15 @@ impl Link<'_> {
         command
     }
 
-    /// Links the program; returns the files that were linked.
+    /// Compiles the units of programs, once for every kind.
+    fn compile(&self) -> Result<(), String> {
+        run(self.command().arg("-c").args(["main", "a", "b"].map(unit))).map(drop)
+    }
+
+    /// Links the program of what was compiled; returns the files that were linked.
     fn link(&self, kind: Kind) -> Result<Vec<PathBuf>, String> {
         let program = self.folder.join("program");
-        let (main, a, b) = (unit("main"), unit("a"), unit("b"));
+        let [main, a, b] = ["main.o", "a.o", "b.o"].map(|object| self.folder.join(object));
         let mut files = vec![program.clone()];
         let mut parts = Vec::new();
         match kind {
@@ -75,10 +80,7 @@ impl Link<'_> {
             Kind::Archive => {
                 let archive = self.folder.join("libparts.a");
                 let _ = std::fs::remove_file(&archive);
-                run(self.command().arg("-c").args([a, b]))?;
-                run(Command::new("ar")
-                    .current_dir(&self.folder)
-                    .args(["rc", "libparts.a", "a.o", "b.o"]))?;
+                run(Command::new("ar").arg("rc").arg(&archive).args([a, b]))?;
                 parts.push(archive);
             }
             Kind::Shared => {
@@ -143,24 +145,25 @@ fn one_copy_of_an_inline_function_stays_with_its_records() {
                     compiler.name,
                     way.concat().replace(',', "")
                 ));
-                let options: Vec<_> = way.iter().copied().chain([&*chosen]).collect();
+                let link = Link {
+                    compiler: compiler.name,
+                    options: way.iter().copied().chain([&*chosen]).collect(),
+                    include: include(),
+                    folder,
+                };
+                let compiled = link.compile();
                 for kind in [Kind::Program, Kind::Archive, Kind::Shared] {
                     let is_position_dependent = way.contains(&"-no-pie") || way.contains(&"-static-pie");
                     if kind == Kind::Shared && is_position_dependent || kind == Kind::Archive && way.contains(&"-flto")
                     {
                         continue;
                     }
-                    let link = Link {
-                        compiler: compiler.name,
-                        options: options.clone(),
-                        include: include(),
-                        folder: folder.clone(),
-                    };
-                    let held = link
-                        .link(kind)
+                    let held = compiled
+                        .clone()
+                        .and_then(|()| link.link(kind))
                         .and_then(|files| holds(&files, way.contains(&"-static-pie")));
                     if let Err(said) = held {
-                        let has = can_link(compiler, &options, &folder);
+                        let has = can_link(compiler, &link.options, &link.folder);
                         assert!(!has, "{} {linker} {way:?} {kind:?}: {said}", compiler.name);
                         break;
                     }
@@ -195,7 +198,8 @@ fn records_outside_of_the_group_do_not_link() {
             folder,
         };
         let refused = link
-            .link(Kind::Program)
+            .compile()
+            .and_then(|()| link.link(Kind::Program))
             .and_then(|files| holds(&files, false))
             .unwrap_err();
         assert!(refused.contains("cyclewise_lock_v1"), "{refused}");
