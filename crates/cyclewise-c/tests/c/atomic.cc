@@ -260,9 +260,11 @@ void waiting() {
 } // namespace
 
 int main() {
+    compare_integer<int>("int");
+    // A twin differs in any type, and most of the time goes to the compiler.
+#if !defined(TWIN)
     compare_integer<signed char>("signed char");
     compare_integer<unsigned short>("unsigned short");
-    compare_integer<int>("int");
     compare_integer<unsigned long long>("unsigned long long");
     compare_integer<char16_t>("char16_t");
     compare_general<bool>("bool", true, false);
@@ -303,6 +305,7 @@ int main() {
     threads();
 #if defined(__cpp_lib_atomic_wait)
     waiting();
+#endif
 #endif
     return failures != 0;
 }

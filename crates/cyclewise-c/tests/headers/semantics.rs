@@ -163,7 +163,7 @@ fn a_wrong_member_is_noticed() {
             let program = headers.join("program");
             let mut command = std::process::Command::new(compiler.name);
             command
-                .args([&*before, "-std=c++17", "-O0", "-pthread"])
+                .args([&*before, "-std=c++17", "-O0", "-DTWIN", "-pthread"])
                 .arg(source("atomic.cc"));
             if compiler.is_clang {
                 command.arg("-latomic");
