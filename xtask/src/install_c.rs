@@ -84,13 +84,11 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<Outcome, String> {
 
     let soname = format!("libcyclewise.so.{}", version.compatible);
     let shared = format!("libcyclewise.so.{}", version.full);
-    let link = format!("link-arg=-Wl,-soname,{soname}");
-    let built = build(root, "cdylib", &["-C", &link])?;
+    let built = build(root, &soname)?;
     install(&built.join("libcyclewise_c.so"), &libraries.join(&shared))?;
     for name in [&*soname, "libcyclewise.so"] {
         symlink(&shared, &libraries.join(name))?;
     }
-    let built = build(root, "staticlib", &[])?;
     install(&built.join("libcyclewise_c.a"), &libraries.join("libcyclewise.a"))?;
 
     for header in files(&package.join("include/cyclewise"))? {
@@ -147,13 +145,15 @@ impl Version {
     }
 }
 
-/// Builds one kind of library in a folder of its own, where other builds of the package do not replace it.
-fn build(root: &Path, kind: &str, flags: &[&str]) -> Result<PathBuf, String> {
+/// Builds both libraries in a folder of their own, where other builds of the package do not replace them.
+fn build(root: &Path, soname: &str) -> Result<PathBuf, String> {
     let target = crate::target_folder(root).join("install-c");
     let mut command = cargo(root);
     command.args(["rustc", "--release", "--locked", "--package", "cyclewise-c"]);
-    command.args(["--lib", "--crate-type", kind]);
-    command.arg("--target-dir").arg(&target).arg("--").args(flags);
+    command.args(["--lib", "--crate-type", "cdylib,staticlib", "--target-dir"]);
+    command
+        .arg(&target)
+        .args(["--", "-C", &format!("link-arg=-Wl,-soname,{soname}")]);
     done(&mut command, "cargo rustc")?;
     Ok(target.join("release"))
 }
