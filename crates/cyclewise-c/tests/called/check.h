@@ -8,13 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CHECK(condition)                                                        \
-    do {                                                                        \
-        if (!(condition)) {                                                     \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);     \
-            exit(1);                                                            \
-        }                                                                       \
-    } while (0)
+__attribute__((cold, noinline, noreturn, unused)) static void check_failed(const char *file, int line, const char *condition)
+{
+    fprintf(stderr, "%s:%d: %s\n", file, line, condition);
+    exit(1);
+}
+#define CHECK(condition) ((condition) ? (void)0 : check_failed(__FILE__, __LINE__, #condition))
 
 /* A function that is refused: the status, the same code in `why`, and one line. */
 #define CHECK_REFUSED(call, expected)                                                                   \

@@ -29,20 +29,32 @@ static void cancel(void)
     CHECK(pthread_cancel(pthread_self()) == 0);
 }
 
-#define KEEPS(call)                                                                     \
-    do {                                                                                \
-        int before, left;                                                               \
-        pthread_setspecific(inside, #call);                                             \
-        pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &before);                         \
-        errno = VALUE;                                                                  \
-        call;                                                                           \
-        left = errno;                                                                   \
-        pthread_setcancelstate(before, NULL);                                           \
-        pthread_setspecific(inside, NULL);                                              \
-        if (left != VALUE) {                                                            \
-            fprintf(stderr, "%s:%d: %s sets errno to %d\n", __FILE__, __LINE__, #call, left); \
-            exit(3);                                                                    \
-        }                                                                               \
+/* Not inlined: there are more than a hundred calls. */
+__attribute__((noinline)) static int starts(const char *call)
+{
+    int before;
+    pthread_setspecific(inside, call);
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &before);
+    errno = VALUE;
+    return before;
+}
+
+__attribute__((noinline)) static void ends(int before, int line, const char *call)
+{
+    const int left = errno;
+    pthread_setcancelstate(before, NULL);
+    pthread_setspecific(inside, NULL);
+    if (left != VALUE) {
+        fprintf(stderr, "%s:%d: %s sets errno to %d\n", __FILE__, line, call, left);
+        exit(3);
+    }
+}
+
+#define KEEPS(call)                         \
+    do {                                    \
+        const int before = starts(#call);   \
+        call;                               \
+        ends(before, __LINE__, #call);      \
     } while (0)
 
 static uint64_t word;
