@@ -26,6 +26,7 @@ impl Index for Cpu {}
 impl Index for Cid {}
 
 /// Whether the index is `mm_cid`.
+#[inline]
 pub(super) const fn by_cid<I: Index>() -> bool {
     I::BY_CID
 }
