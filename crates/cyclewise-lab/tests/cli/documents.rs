@@ -2,11 +2,11 @@
 
 use super::*;
 
-/// A sweep that takes milliseconds, as JSON to `path`.
+/// A sweep that takes milliseconds, as JSON to a path.
+const SWEEP: &str = "simulate cas-loop --machine thunderx2 --threads 1..16 --ops 50 --json";
+
 fn sweep(path: &str) -> Output {
-    cyclewise(&words(&format!(
-        "simulate cas-loop --machine thunderx2 --threads 1..16 --json {path}"
-    )))
+    cyclewise(&words(&format!("{SWEEP} {path}")))
 }
 
 pub(crate) fn files(folder: &Folder) -> Vec<String> {
@@ -34,9 +34,7 @@ fn a_name_that_ends_in_gz_is_compressed_and_read_again() {
 fn limited(path: &str) -> Output {
     super::common::simulator();
     let program = env!("CARGO_BIN_EXE_cyclewise");
-    let line = format!(
-        "ulimit -f 1 && exec '{program}' simulate cas-loop --machine thunderx2 --threads 1..16 --json '{path}'"
-    );
+    let line = format!("ulimit -f 1 && exec '{program}' {SWEEP} '{path}'");
     Command::new("sh").args(["-c", &line]).output().unwrap()
 }
 
@@ -94,7 +92,7 @@ fn where_no_file_can_be_made_the_old_one_is_written_in_place() {
     // In a user namespace root has no power over this folder.
     let mut shell = Command::new("unshare");
     shell.args(["--user", env!("CARGO_BIN_EXE_cyclewise")]);
-    shell.args(words("simulate cas-loop --machine thunderx2 --threads 1..16 --json"));
+    shell.args(words(SWEEP));
     let output = shell.arg(&path).output();
     mode(0o755);
     let Ok(output) = output else {
