@@ -38,7 +38,7 @@ mod rdtsc;
 mod read_sides;
 pub(crate) mod refcount;
 mod ring0;
-mod spinlock;
+pub(crate) mod spinlock;
 mod static_key;
 pub(crate) mod time;
 mod width;

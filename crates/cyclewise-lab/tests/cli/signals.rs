@@ -32,7 +32,7 @@ pub(crate) fn ended_by(signal: &str, begun: &str, args: &[&str]) -> Output {
 fn a_sweep_keeps_its_points_and_is_not_taken_for_whole() {
     let folder = Folder::new();
     let json = folder.name("s.json");
-    let line = format!("simulate lockref --machine thunderx2 --threads 1..224 --json {json}");
+    let line = format!("simulate lockref --machine thunderx2 --threads 1..224 --ops 1000 --json {json}");
     let args = words(&line);
     let output = ended_by("TERM", " points", &args);
     let said = stderr(&output);

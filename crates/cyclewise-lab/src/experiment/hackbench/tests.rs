@@ -27,11 +27,11 @@ fn broken(carrier: Carrier, channel: ChannelKind, loops: u32, fault: Fault) -> E
     run(&plan).unwrap_err()
 }
 
-/// The twin of the test above: 2000 loops are more than any channel holds, so the others would wait for ever.
+/// The twin of the test above: 200 loops of 20 senders are more than any channel holds, so the others would wait for ever.
 #[test]
 fn a_receiver_that_stops_early_is_noticed_and_leaves_nobody_waiting() {
     for (carrier, channel) in FORMS {
-        let error = broken(carrier, channel, 2000, Fault::ReceiverStops(5));
+        let error = broken(carrier, channel, 200, Fault::ReceiverStops(5));
         let task = match carrier {
             Carrier::Processes => "a task failed (",
             Carrier::Threads => "a task ended before it had done its share",
@@ -83,7 +83,7 @@ fn a_run_that_hangs_is_stopped_at_its_limit() {
     std::thread::scope(|s| {
         for (carrier, channel) in FORMS {
             s.spawn(move || {
-                let error = broken(carrier, channel, 2000, Fault::ReceiverSleeps);
+                let error = broken(carrier, channel, 200, Fault::ReceiverSleeps);
                 assert!(error.message.contains("not done after 1 s"), "{}", error.message);
             });
         }

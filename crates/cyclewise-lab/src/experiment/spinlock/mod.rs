@@ -55,7 +55,7 @@ fn setup(options: &Options) -> Result<Setup> {
     with_span(options, Duration::from_millis(span))
 }
 
-fn with_span(options: &Options, span: Duration) -> Result<Setup> {
+pub(crate) fn with_span(options: &Options, span: Duration) -> Result<Setup> {
     let cpus = options.cpus()?;
     let work = Work::measured();
     let mut notes = vec![work.describe(), crowds(cpus.len(), span)];
