@@ -6,9 +6,12 @@
 #![cfg(target_os = "linux")]
 
 use crate::parts::{HITS, again, kernel_has_rseq, nothing_is_lost, part};
+use cyclewise::percpu::{Backend, Counter, FreeList, PerCpu, Reason, Ref, Report, Ring, Slot, backend};
 #[cfg(target_arch = "x86_64")]
-use cyclewise::error::Refusal;
-use cyclewise::percpu::{Arc, ArcOwner, Backend, Counter, FreeList, PerCpu, Reason, Ref, Report, Ring, Slot, backend};
+use cyclewise::{
+    error::Refusal,
+    percpu::{Arc, ArcOwner},
+};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 #[test]
