@@ -6,6 +6,7 @@
 
 mod architecture;
 mod circle;
+mod doc_tests;
 mod layers;
 mod length;
 mod module_doc;
@@ -32,6 +33,7 @@ struct Rule {
 const RULES: &[Rule] = &[
     architecture::RULE,
     circle::RULE,
+    doc_tests::RULE,
     layers::ASM,
     layers::SYSCALLS,
     layers::FORMATS,
