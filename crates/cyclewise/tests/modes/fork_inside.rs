@@ -262,8 +262,8 @@ enum Stop {
     End(i32),
 }
 
-/// Has a signal forked at the start and at the end of each system call of the change, each in its own process, by fork(3) and by
-/// `_Fork`. In the short form fork(3) is called at starts and `_Fork` at ends.
+/// Sends a signal, whose handler forks, at the start and at the end of each system call of the change, each time in a new process. The handler
+/// calls fork(3), and then `_Fork` in the same places; in the short form fork(3) at starts and `_Fork` at ends.
 fn at_every_call(it: Change) {
     let stride = if is_long() { 1 } else { 2 };
     at_stops((0..).step_by(stride), it);
