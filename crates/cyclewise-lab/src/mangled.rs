@@ -53,11 +53,7 @@ fn record_and_what_is_printed_of_it(first: &Record, bytes: &[u8]) -> Result<Stri
     let record = record::from_str("f", text(bytes)?).map_err(why)?;
     let look = export::table::Look::new(None, true);
     let table = export::table::record(&record, look);
-    let others = (
-        json::record(&record),
-        export::csv::record(&record),
-        export::csv::comparisons(&record),
-    );
+    let others = (json::record(&record), export::csv::record(&record));
     let _ = (others, export::bmf::record(&record));
     // A page takes half a second.
     if bytes.len().is_multiple_of(16) {

@@ -1,7 +1,6 @@
-//! CSV: one line per variant, comparison, point or cell; the header has the names of the JSON fields.
+//! CSV: one line per variant, point or cell; the header has the names of the JSON fields.
 //!
-//! New columns are added at the end. Comparisons have a file of their own, because a variant may be in several. A bound that
-//! does not exist is empty. What a plot or a dashboard takes is `headline_median` with its interval; the mean and sd of all samples
+//! New columns are added at the end. A bound that does not exist is empty. What a plot or a dashboard takes is `headline_median` with its interval; the mean and sd of all samples
 //! move with one cold run. A row that is not linear in its copies has no cost: its columns of figures are empty, and those of its
 //! range have the time of a copy by the loop around it, at least and at most.
 
@@ -93,64 +92,6 @@ pub(super) fn known(interval: Interval) -> Interval {
     interval.map(|bound| bound.filter(|b| b.is_finite() && b.abs() < 1e300))
 }
 
-/// The record's comparisons, a line for each state.
-///
-/// # Errors
-/// Never for a measured record.
-pub fn comparisons(record: &Record) -> Result<String> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let header = "experiment,a,b,unit,verdict,reason,state,n,effective_n,ratio,ratio_low,ratio_high,difference,\
-        ci95_low,ci95_high,p,p_holm,copies";
-    writer.write_record(header.split(',')).map_err(failed)?;
-    for e in &record.experiments {
-        for c in &e.comparisons {
-            let headline = c.paired();
-            let states = std::iter::once(&headline).chain(&c.states);
-            // Where slopes are no costs, a line for each length.
-            let lines = states
-                .enumerate()
-                .flat_map(|(i, figures)| match c.at_lengths(figures.state) {
-                    at if at.is_empty() => vec![(i, String::new(), figures)],
-                    at => at
-                        .into_iter()
-                        .map(|(copies, of_length)| (i, copies.to_string(), of_length))
-                        .collect(),
-                });
-            for (i, copies, figures) in lines {
-                let [ratio_low, ratio_high] = ends(figures.ratio_ci95);
-                let [low, high] = ends(figures.ci95);
-                // The first line has the verdict of all states, the others that of their own.
-                let (verdict, reason) = match i {
-                    0 => (c.verdict, c.reason.clone().map(String::from).unwrap_or_default()),
-                    _ => (figures.verdict, String::new()),
-                };
-                let row = [
-                    e.name.clone(),
-                    c.a.clone(),
-                    c.b.clone(),
-                    e.unit.as_str().to_owned(),
-                    verdict.as_str().to_owned(),
-                    reason,
-                    figures.state.as_str().to_owned(),
-                    figures.n.to_string(),
-                    figures.effective_n.to_string(),
-                    figures.ratio.to_string(),
-                    ratio_low,
-                    ratio_high,
-                    figures.difference.to_string(),
-                    low,
-                    high,
-                    figures.p.to_string(),
-                    optional((i == 0).then_some(c.p_holm)),
-                    copies,
-                ];
-                writer.write_record(row).map_err(failed)?;
-            }
-        }
-    }
-    text(writer)
-}
-
 /// The text that a writer has written.
 ///
 /// # Errors
@@ -169,27 +110,6 @@ pub fn failed(e: csv::Error) -> Error {
 mod tests {
     use super::*;
     use crate::record::made_up::{bent, experiment_of, record_of};
-    use crate::record::{Comparison, Experiment, Paired, State, pairs_at_lengths};
-
-    /// Two rows that are not linear, and their comparison.
-    fn of_bent() -> Record {
-        let (a, b) = (bent("a", [1.5, 9.0, 7.0], ""), bent("b", [3.0, 18.0, 14.0], ""));
-        let comparison = Comparison {
-            a: "a".to_string(),
-            b: "b".to_string(),
-            headline: Some(Paired {
-                ratio: 17.6,
-                difference: 17.6,
-                ..Paired::default()
-            }),
-            lengths: pairs_at_lengths(&a, &b, &[State::All], 1.0),
-            ..Comparison::default()
-        };
-        record_of(vec![Experiment {
-            comparisons: vec![comparison],
-            ..experiment_of("e", vec![a, b])
-        }])
-    }
 
     /// The cells of a line by the names of the header.
     fn cells(text: &str, line: usize) -> Vec<(String, String)> {
@@ -200,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_row_that_is_not_linear_leaves_with_its_range_and_no_cost() {
-        let mut r = of_bent();
+        let mut r = record_of(vec![experiment_of("e", vec![bent("a", [1.5, 9.0, 7.0], "")])]);
         r.machine.tsc_hz = 1e9;
         let of = |r: &Record, name: &str| -> String {
             let cells = cells(&record(r).unwrap(), 0);
@@ -236,23 +156,5 @@ mod tests {
             ("17.6", "")
         );
         assert_says!(crate::export::bmf::record(&r).unwrap(), "e/a");
-    }
-
-    #[test]
-    fn a_comparison_at_lengths_has_a_line_for_each() {
-        let mut r = of_bent();
-        let text = comparisons(&r).unwrap();
-        assert!(text.lines().count() == 4 && !text.contains("17.6"), "{text}");
-        let last = cells(&text, 2);
-        assert_eq!(last.last().unwrap(), &("copies".to_string(), "16".to_string()));
-        assert!(
-            last.iter()
-                .any(|(name, value)| name == "ratio" && value.starts_with("0.5")),
-            "{text}"
-        );
-        // The twin: of slopes there is one line.
-        r.experiments[0].comparisons[0].lengths.clear();
-        let text = comparisons(&r).unwrap();
-        assert!(text.lines().count() == 2 && text.contains("17.6"), "{text}");
     }
 }

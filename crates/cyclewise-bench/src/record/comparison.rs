@@ -70,7 +70,7 @@ fn one() -> f64 {
 pub enum Estimator {
     /// The median of the differences of paired rounds, with its order-statistic interval.
     Median,
-    /// The difference of means by Welch's t, as the source did.
+    /// The difference of means by Welch's t, as in records of old.
     #[default]
     Welch,
 }

@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn every_option_that_names_a_document_is_known() {
         let options = path_options("run");
-        for option in ["--json", "--csv", "--csv-comparisons", "--bmf", "--html", "--anonymous"] {
+        for option in ["--json", "--csv", "--bmf", "--html", "--anonymous"] {
             assert!(options.iter().any(|o| o == option), "{option} is not in {options:?}");
         }
         assert!(!options.contains(&"--seed".to_owned()));

@@ -2,8 +2,7 @@
 
 use super::time_args::TimeArgs;
 use crate::compare::FailOn;
-use crate::record::Estimator;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use cyclewise_report::docs::DocsCommand;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -194,9 +193,6 @@ pub(super) struct Common {
     /// Seed of the variants' order and of the bootstrap
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(super) seed: u64,
-    /// What verdicts rest on
-    #[arg(long, value_name = "TEST", value_enum, default_value_t = DecidingTest::Median)]
-    pub(super) test: DecidingTest,
     /// Write the record as JSON; `-` writes it to stdout instead of the table. Like every document, it is compressed by gzip if
     /// its name ends in .gz
     #[arg(long, value_name = "PATH")]
@@ -204,9 +200,6 @@ pub(super) struct Common {
     /// Write CSV, one line per variant
     #[arg(long, value_name = "PATH")]
     pub(super) csv: Option<PathBuf>,
-    /// Write the comparisons as CSV, one line for each state of the neighbour
-    #[arg(long, value_name = "PATH")]
-    pub(super) csv_comparisons: Option<PathBuf>,
     /// Write Bencher Metric Format, for CI dashboards
     #[arg(long, value_name = "PATH")]
     pub(super) bmf: Option<PathBuf>,
@@ -224,24 +217,6 @@ pub(super) struct Common {
     /// Print every column [default: those that fit the terminal, at most 100 characters]
     #[arg(long)]
     pub(super) wide: bool,
-}
-
-/// What verdicts rest on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum DecidingTest {
-    /// The median of paired rounds in the quiet state of the machine
-    Median,
-    /// The means of all samples: Welch's t, the rank test, the bootstrap and the noise floor have to agree
-    Welch,
-}
-
-impl From<DecidingTest> for Estimator {
-    fn from(test: DecidingTest) -> Self {
-        match test {
-            DecidingTest::Median => Self::Median,
-            DecidingTest::Welch => Self::Welch,
-        }
-    }
 }
 
 #[derive(Args)]

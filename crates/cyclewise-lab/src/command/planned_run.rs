@@ -42,7 +42,6 @@ pub(super) fn check(words: &[String]) -> Result<()> {
     let files = [
         ("--json", &common.json),
         ("--csv", &common.csv),
-        ("--csv-comparisons", &common.csv_comparisons),
         ("--bmf", &common.bmf),
         ("--html", &common.html),
         ("--anonymous", &common.anonymous),

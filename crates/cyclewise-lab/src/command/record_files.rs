@@ -15,11 +15,10 @@ pub(super) type Exporter<'a> = &'a dyn Fn(&Record) -> Result<String>;
 pub(super) type Document<'a> = (&'static str, &'a Option<PathBuf>, Exporter<'a>);
 
 /// The documents of every command that measures.
-pub(super) fn documents(common: &Common) -> [Document<'_>; 5] {
+pub(super) fn documents(common: &Common) -> [Document<'_>; 4] {
     [
         ("--json", &common.json, &export::json::record),
         ("--csv", &common.csv, &export::csv::record),
-        ("--csv-comparisons", &common.csv_comparisons, &export::csv::comparisons),
         ("--bmf", &common.bmf, &export::bmf::record),
         ("--html", &common.html, &html),
     ]

@@ -25,7 +25,7 @@ use std::sync::Arc;
 pub const SCHEMA: &str = "cyclewise.fleet/1";
 
 /// The options of `run` that name files: commands that differ in nothing else are of one job.
-pub const FILES_OF_RUN: [&str; 6] = ["--anonymous", "--bmf", "--csv", "--csv-comparisons", "--html", "--json"];
+pub const FILES_OF_RUN: [&str; 5] = ["--anonymous", "--bmf", "--csv", "--html", "--json"];
 
 /// The first line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

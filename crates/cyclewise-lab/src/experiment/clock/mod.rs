@@ -31,7 +31,7 @@ const NAMES: [&str; 3] = ["rdtsc", "lfence-rdtsc", "rdtscp"];
 #[cfg(not(target_arch = "x86_64"))]
 const NAMES: [&str; 3] = ["cntvct", "isb-cntvct", ""];
 
-const COMPARE: [(&str, &str); 21] = [
+const COMPARE: [(&str, &str); 19] = [
     ("task-ticks", NAMES[0]),
     ("task-now", NAMES[0]),
     ("ticks", NAMES[1]),
@@ -44,8 +44,6 @@ const COMPARE: [(&str, &str); 21] = [
     ("dependent-now", "now"),
     ("bracketed-now", "now"),
     ("after-stores-now", "bracketed-now"),
-    ("now-tended", "now-beside"),
-    ("now-tended", "now"),
     ("task-now", "quanta"),
     ("quanta", NAMES[0]),
     ("quanta-raw", NAMES[0]),
@@ -62,15 +60,11 @@ const C: [CRow; 3] = [
     ("c-task-ticks", c::ticks),
 ];
 
-/// A clock like the process's that no row reads: refreshing it is the same work on other cache lines.
-static OTHER: Clock = Clock::new(System);
 /// A clock that a thread on another CPU refreshes.
 static KEPT: Clock = Clock::new(System);
 
 /// Bare reads of the counter wait for nothing, and those behind a fence for the copy before. The others do more than read it.
 const KINDS: Kinds = Kinds::new("lfence-rdtsc rdtscp isb-cntvct bracketed-now", "rdtsc cntvct converted");
-
-const ONE_CPU: &str = "this process may use one CPU only";
 
 fn setup(options: &Options) -> Result<Setup> {
     let mut missing = Vec::new();
@@ -90,29 +84,20 @@ fn setup(options: &Options) -> Result<Setup> {
         ),
     }
     samplers.extend(peers(bench));
-    let now = || {
-        black_box(Instant::now());
-    };
-    let busy = [
-        background::beside(bench.calls("now-tended", now), cpus, || Clock::process().refresh())?,
-        background::beside(bench.calls("now-beside", now), cpus, || OTHER.refresh())?,
-    ];
-    if busy[0].is_none() {
-        super::left_out(&mut notes, &mut missing, &["now-tended", "now-beside"], ONE_CPU);
-    }
-    samplers.extend(busy.into_iter().flatten());
     let recent = tail::row(bench, "recent", || {
         black_box(KEPT.recent());
     });
     match background::kept(recent, cpus, &KEPT)? {
         Some(recent) => samplers.push(recent),
-        None => super::left_out(&mut notes, &mut missing, &["recent"], ONE_CPU),
+        None => super::left_out(
+            &mut notes,
+            &mut missing,
+            &["recent"],
+            "this process may use one CPU only",
+        ),
     }
     notes.push(
-        "now-tended: another CPU compares the clock with the kernel's four times as often as readers do, and constantly checks \
-         whether it is due; now-beside: the same with a clock that is not read. read-*: single reads between stamps, whose \
-         cost is included; means over samples of 4000 reads"
-            .to_string(),
+        "read-*: single reads between stamps, whose cost is included; means over samples of 4000 reads".to_string(),
     );
     Ok(Setup {
         notes,

@@ -25,14 +25,10 @@ pub(super) static DEFINITION: Definition = Definition {
     setup,
 };
 
-/// Changes, or creations, in a sample.
+/// Changes in a sample.
 const REPEATS: u32 = 50;
 
-const COMPARE: [(&str, &str); 3] = [
-    ("pair-elided", "pair-locked"),
-    ("refused-hooked", "refused-direct"),
-    ("thread-hooked", "thread-direct"),
-];
+const COMPARE: [(&str, &str); 2] = [("pair-elided", "pair-locked"), ("refused-hooked", "refused-direct")];
 
 /// A hundred functions with one test of the key each. Each has its own number, so that none are merged.
 macro_rules! tests_of {

@@ -8,7 +8,6 @@ pub use fleet::fleet;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Verdict;
     use crate::record::made_up::{added, cell, matrix_of, operation, record_of, surrounding};
 
     fn lines(text: &str) -> Vec<Vec<String>> {
@@ -57,25 +56,5 @@ mod tests {
             "a bound that does not exist is empty"
         );
         assert_eq!(all[1][9..11], ["", ""], "the mean has no interval");
-    }
-
-    #[test]
-    fn a_comparison_has_a_line_for_each_state_and_no_bound_that_does_not_exist() {
-        let mut r = crate::answer::tests::record();
-        let c = &mut r.experiments[0].comparisons[2];
-        assert_eq!(c.verdict, Verdict::Depends);
-        c.states[0].ratio_ci95 = [Some(f64::MIN), None];
-        let all = lines(&comparisons(&r).unwrap());
-        let of: Vec<_> = all.iter().filter(|l| l[1] == "lock-inc64").collect();
-        assert_eq!(of.len(), 2);
-        assert_eq!(
-            (of[0][4].as_str(), of[0][6].as_str(), of[0][9].as_str()),
-            ("depends", "quiet", "0.97")
-        );
-        assert_eq!(
-            (of[1][6].as_str(), of[1][10].as_str(), of[1][11].as_str()),
-            ("busy", "", "")
-        );
-        assert_ne!(of[0][10], "");
     }
 }
