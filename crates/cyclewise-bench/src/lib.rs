@@ -85,6 +85,10 @@
 //! [`record`]; [`answer`] and [`export`] put a record in words and formats.
 
 #![deny(unsafe_code)]
+#![allow(
+    missing_docs,
+    reason = "in the modules, where a name says what it is; the front page is `suite`'s"
+)]
 
 #[macro_use]
 pub extern crate cyclewise_stats as stats;

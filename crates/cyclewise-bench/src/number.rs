@@ -70,7 +70,6 @@ pub fn fixed(value: f64, decimals: i32) -> String {
     out
 }
 
-/// `value` with `digits` significant digits.
 pub fn significant(value: f64, digits: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return fixed(value, 0);
@@ -91,7 +90,6 @@ fn scientific(value: f64) -> String {
     format!("{value:.1e}").replace('-', "−")
 }
 
-/// A count.
 pub fn count(n: usize) -> String {
     grouped(&n.to_string())
 }

@@ -23,7 +23,6 @@ pub(crate) trait Surrounding: 'static {
     /// Prepares this many repetitions, which is not timed.
     fn begin(&self, repetitions: u64) -> Self::Registers;
 
-    /// One repetition.
     fn step(registers: &mut Self::Registers);
 
     /// Takes back what the repetitions have left.

@@ -11,6 +11,7 @@
 //! # Cost
 //! Making a [`Matrix`] writes a buffer of some times the second-level cache. Its memory is never freed.
 #![deny(unsafe_code)]
+#![allow(missing_docs, reason = "where a name says what it is")]
 
 mod arch;
 mod cell;
@@ -23,7 +24,6 @@ pub use surroundings::{CacheSizes, Column};
 
 /// The loops of every operation in every kind of surroundings.
 pub struct Matrix {
-    /// The surroundings.
     pub columns: Vec<Column>,
     /// The operations; their loops are in the order of the columns.
     pub operations: Vec<Operation>,

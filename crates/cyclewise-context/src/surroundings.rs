@@ -174,13 +174,11 @@ impl Surrounding for Mispredict {
     }
 }
 
-/// A column of the matrix.
 pub struct Column {
     /// The name scripts use.
     pub name: &'static str,
     /// A heading of at most five letters.
     pub short: &'static str,
-    /// What it is, in words.
     pub what: String,
     /// The most repetitions of a batch, if its preparation limits them.
     pub most: Option<u64>,
@@ -190,7 +188,6 @@ pub struct Column {
 
 macro_rules! columns {
     ($($field:ident: $type:ty, $name:literal, $short:literal, $most:expr, $what:expr;)*) => {
-        /// One of each.
         pub(crate) struct Surroundings {
             caches: CacheSizes,
             $($field: Rc<$type>,)*
@@ -202,7 +199,6 @@ macro_rules! columns {
                 vec![$(Box::new(Cell { surrounding: Rc::clone(&self.$field), operation }),)*]
             }
 
-            /// The columns.
             pub(crate) fn columns(&self) -> Vec<Column> {
                 let what: fn(CacheSizes) -> Vec<String> = |caches| {
                     let _ = caches;

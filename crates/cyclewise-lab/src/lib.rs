@@ -1,6 +1,7 @@
 //! The lab: measures what hot paths cost on this machine, and says which variant is faster.
 
 #![deny(unsafe_code)]
+#![allow(missing_docs, reason = "where a name says what it is")]
 
 #[cfg(test)]
 #[macro_use]

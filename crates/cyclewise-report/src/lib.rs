@@ -1,6 +1,7 @@
 //! From records to sentences, tables, pages and files; comparisons, limits and fleets. Measures nothing.
 
 #![forbid(unsafe_code)]
+#![allow(missing_docs, reason = "where a name says what it is")]
 
 #[cfg(test)]
 #[macro_use]

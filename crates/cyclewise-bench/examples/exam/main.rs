@@ -132,7 +132,6 @@ impl Options {
     }
 }
 
-/// Those of `all` that a list names.
 fn chosen<T: Copy>(
     option: &str,
     list: &str,

@@ -58,7 +58,6 @@ pub(crate) enum Said {
     Nothing,
 }
 
-/// A comparison that is asked for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
     pub(crate) body: (&'static str, u64),
@@ -70,7 +69,6 @@ pub(crate) struct Programs {
     pub(crate) folder: PathBuf,
     /// The command of a program whose `main` is [`super::ours`], with these arguments.
     pub(crate) ours: fn(&[OsString]) -> Command,
-    /// Options of ours.
     pub(crate) options: Vec<&'static str>,
 }
 

@@ -15,11 +15,9 @@ const TURNED_BELOW: f64 = 0.1;
 pub struct Finding<'a> {
     /// The first.
     pub a: &'a str,
-    /// What it is compared with.
     pub b: &'a str,
     /// Whether a larger value is the faster one.
     pub more_is_faster: bool,
-    /// The verdict.
     pub verdict: Verdict,
     /// Why there is none.
     pub reason: Option<&'a Reason>,
@@ -203,7 +201,6 @@ impl<'a> Finding<'a> {
         parts.join(", ")
     }
 
-    /// The finding as one sentence.
     pub fn sentence(&self) -> String {
         let Finding { a, b, .. } = self;
         let of_what = if self.more_is_faster { "the rate" } else { "the time" };
@@ -283,7 +280,6 @@ impl<'a> Finding<'a> {
     }
 }
 
-/// `word (one; other)`, of what there is.
 fn within(word: &str, said: [Option<String>; 2]) -> String {
     let said: Vec<String> = said.into_iter().flatten().collect();
     if said.is_empty() {

@@ -35,16 +35,13 @@ impl fmt::Display for SlowerLimit {
     }
 }
 
-/// What a comparison has of one row.
 #[derive(Clone, Debug)]
 pub struct LimitedRow {
     /// How it is called in a message.
     pub name: String,
     /// Its unit, which says whether more is slower.
     pub unit: Unit,
-    /// Its verdict.
     pub verdict: Verdict,
-    /// Its ratio to the base.
     pub ratio: f64,
     /// The 95 % interval of the ratio.
     pub ci95: Interval,

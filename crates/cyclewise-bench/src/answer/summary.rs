@@ -3,7 +3,6 @@
 use super::finding::Finding;
 use crate::record::Verdict;
 
-/// The verdicts in the order in which they are counted.
 const ORDER: [Verdict; 6] = [
     Verdict::Faster,
     Verdict::Slower,

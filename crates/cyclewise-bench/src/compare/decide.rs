@@ -52,11 +52,8 @@ const ENOUGH_RUNS: usize = 5;
 /// A variant in one of the two records.
 #[derive(Clone, Copy)]
 pub struct Side<'a> {
-    /// The record.
     pub record: &'a Record,
-    /// Its experiment.
     pub experiment: &'a Experiment,
-    /// Its variant.
     pub variant: &'a Variant,
     /// From the record's unit to the comparison's.
     pub scale: f64,
@@ -64,22 +61,18 @@ pub struct Side<'a> {
     pub length: Option<usize>,
 }
 
-/// The outcome for one variant.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// What the verdict rests on.
     pub basis: Basis,
     /// The other's median divided by the base's.
     pub ratio: f64,
-    /// Its 95 % interval.
     pub ratio_ci95: Interval,
-    /// The verdict on the other.
     pub verdict: Verdict,
     /// Why there is none, or why it is undecided.
     pub reason: Option<Reason>,
     /// Each length, where the row is not linear.
     pub lengths: Vec<CompareAtLength>,
-    /// Which of them the ratio is of.
     pub length: Option<usize>,
 }
 
@@ -146,7 +139,6 @@ fn common_state(base: Side<'_>, other: Side<'_>) -> State {
 }
 
 impl Side<'_> {
-    /// The runs that have the row.
     fn runs(&self) -> Vec<&Run> {
         let (e, v) = (&self.experiment.name, &self.variant.name);
         let runs = self.record.runs.iter();
@@ -200,7 +192,6 @@ impl Side<'_> {
     }
 }
 
-/// The samples of `state`.
 fn samples(v: &Variant, state: State) -> Vec<f64> {
     if state != State::Quiet || v.sample_states.len() != v.samples.len() {
         return v.samples.clone();
@@ -222,7 +213,6 @@ fn range(samples: &[f64]) -> Option<[f64; 2]> {
 
 /// What parts of two runs say about their ratio.
 struct Parts {
-    /// The interval of the ratio.
     interval: [f64; 2],
     /// The larger range of the two runs, as a share of its lower end.
     own: f64,

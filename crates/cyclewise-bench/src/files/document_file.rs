@@ -167,7 +167,6 @@ pub fn try_beside(path: &Path) -> io::Result<()> {
     fs::remove_file(made)
 }
 
-/// The folder of a path.
 pub fn folder(path: &Path) -> &Path {
     path.parent()
         .filter(|p| !p.as_os_str().is_empty())

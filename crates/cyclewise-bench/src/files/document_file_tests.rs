@@ -137,7 +137,6 @@ fn names_that_end_in_gz_get_gzip_with_the_same_bytes_each_time() {
 const VICTIM: &str = "CYCLEWISE_TEST_KILLED";
 const OLD: &str = "the old document\n";
 
-/// The new document.
 fn new() -> String {
     "new ".repeat(10_000)
 }

@@ -5,7 +5,6 @@ use crate::sys::procfs::Sysfs;
 
 /// The state of boost, according to a driver's switch.
 pub struct Boost {
-    /// Whether it is on.
     pub on: bool,
     /// The switch and its raw value.
     pub evidence: String,

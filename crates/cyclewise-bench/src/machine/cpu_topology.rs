@@ -16,7 +16,6 @@ pub struct CpuTopology {
 }
 
 impl CpuTopology {
-    /// A CPU of a made-up machine.
     #[cfg(any(test, feature = "testing"))]
     pub fn made(cpu: u32, core: u32, cluster: u32, socket: u32) -> Self {
         Self {
@@ -27,7 +26,6 @@ impl CpuTopology {
         }
     }
 
-    /// The CPU.
     pub fn cpu(&self) -> u32 {
         self.cpu
     }

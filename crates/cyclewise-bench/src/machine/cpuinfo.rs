@@ -24,7 +24,6 @@ impl CpuInfo {
         info
     }
 
-    /// One field.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.fields.get(key).map(String::as_str).filter(|v| !v.is_empty())
     }

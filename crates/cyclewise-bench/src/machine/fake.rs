@@ -49,7 +49,6 @@ impl Default for Tree {
 }
 
 impl Tree {
-    /// An empty tree.
     pub fn new() -> Self {
         Self {
             directory: tempfile::tempdir().expect("a temporary directory"),
@@ -86,14 +85,12 @@ impl Tree {
         tree
     }
 
-    /// Writes a file.
     pub fn write(&self, path: &str, text: &str) {
         let file = self.fs().locate(path);
         fs::create_dir_all(file.parent().expect("a file has a directory")).expect("directories below the root");
         fs::write(file, text).expect("a file below the root");
     }
 
-    /// Removes a file.
     pub fn remove(&self, path: &str) {
         fs::remove_file(self.fs().locate(path)).expect("a file that is there");
     }

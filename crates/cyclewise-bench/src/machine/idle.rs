@@ -23,16 +23,13 @@ const CHANCE_TICKS: f64 = 2.0;
 /// The chosen CPU is busy below this idle share.
 const BUSY: f64 = 0.5; // A guess: every other time slice then belongs to other work.
 
-/// The chosen CPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdlestCpu {
-    /// The CPU.
     pub cpu: u32,
     /// The reason for the choice, as a sentence.
     pub reason: String,
 }
 
-/// A CPU to choose from.
 #[derive(Clone, Debug)]
 struct Candidate {
     cpu: u32,

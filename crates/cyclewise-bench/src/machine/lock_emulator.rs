@@ -5,12 +5,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Emulator {
-    /// The name that was looked for.
     pub name: String,
-    /// The program.
     pub program: Option<PathBuf>,
     /// Its version, the first line of what it says.
     pub version: Option<String>,
@@ -62,7 +59,6 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
-    /// A folder with a made-up emulator.
     fn folder(script: &str, mode: u32) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("qemu-x86_64");

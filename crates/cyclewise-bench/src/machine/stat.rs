@@ -32,7 +32,6 @@ pub fn all(text: &[u8]) -> Option<Times> {
     line(text, b"cpu ").and_then(times)
 }
 
-/// The line of one CPU.
 pub fn of_cpu(text: &[u8], cpu: u32) -> Option<Times> {
     line(text, format!("cpu{cpu} ").as_bytes()).and_then(times)
 }

@@ -13,9 +13,7 @@ pub const LOAD_PER_CPU: f64 = 0.5; // A guess: at one half, rejecting samples no
 pub struct Facts<'a> {
     /// The files of /proc and /sys.
     pub fs: &'a Sysfs,
-    /// CPUID, on x86.
     pub cpuid: Option<&'a Cpuid>,
-    /// /proc/cpuinfo.
     pub cpuinfo: &'a CpuInfo,
     /// `x86_64` or `aarch64`.
     pub arch: &'a str,
@@ -23,7 +21,6 @@ pub struct Facts<'a> {
     pub hypervisor: Option<&'a str>,
     /// The kernel's clock source.
     pub clocksource: &'a str,
-    /// The frequency governor.
     pub governor: Option<&'a str>,
 }
 

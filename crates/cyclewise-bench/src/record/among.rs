@@ -13,11 +13,9 @@ use serde::{Deserialize, Serialize};
 pub struct Among {
     /// The surroundings to which the first adds less.
     pub less: Vec<String>,
-    /// Those to which it adds more.
     pub more: Vec<String>,
     /// Those in which the two are the same, within the floors of their cells.
     pub same: usize,
-    /// How many there are.
     pub of: usize,
 }
 

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 /// One of the runs of a record: its headline figures, for the variance between runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// Its seed.
     pub seed: u64,
     /// When it ended, RFC 3339.
     pub created: String,
@@ -31,7 +30,6 @@ pub struct Run {
 }
 
 impl Run {
-    /// The figures of a record of one run.
     pub fn of_record(record: &Record) -> Self {
         let mut run = Self {
             seed: record.seed,
@@ -58,7 +56,6 @@ impl Run {
         run
     }
 
-    /// Forgets what it says of an experiment.
     pub(crate) fn forget(&mut self, experiment: &str) {
         let states = std::mem::take(&mut self.states);
         let others = self.medians.iter().zip(states).filter(|(m, _)| m.0 != experiment);
@@ -87,7 +84,6 @@ impl Run {
             .or_else(|| self.median(experiment, variant))
     }
 
-    /// The ratio of a comparison of `a` and `b`.
     pub fn ratio(&self, experiment: &str, a: &str, b: &str) -> Option<f64> {
         let is = |r: &&(String, String, String, f64)| r.0 == experiment && r.1 == a && r.2 == b;
         self.ratios.iter().find(is).map(|r| r.3)
@@ -116,13 +112,10 @@ fn find(medians: &[(String, String, f64)], experiment: &str, variant: &str) -> O
 pub struct Basis {
     /// The state of the neighbour whose samples are compared.
     pub state: State,
-    /// Runs of the base.
     pub base_runs: usize,
-    /// Runs of the other.
     pub other_runs: usize,
     /// The base's median; of several runs, the geometric mean of their medians.
     pub base: f64,
-    /// The other's.
     pub other: f64,
     /// The spread that the data show, as a share: between runs where there are several, between blocks of the run elsewhere.
     pub spread: f64,

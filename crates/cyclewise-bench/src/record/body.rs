@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "commands", derive(Deserialize), serde(try_from = "Fields"))]
 pub enum Body {
-    /// Nothing.
     #[default]
     Variants,
     /// What operations add to surroundings. Such an experiment has no variants.
@@ -18,7 +17,6 @@ pub enum Body {
 }
 
 impl Body {
-    /// The matrix, to be changed.
     pub fn matrix_mut(&mut self) -> Option<&mut Matrix> {
         match self {
             Self::Matrix(matrix) => Some(matrix),
@@ -27,7 +25,6 @@ impl Body {
     }
 }
 
-/// The fields of the JSON.
 #[cfg(feature = "commands")]
 #[derive(Deserialize)]
 struct Fields {

@@ -35,15 +35,12 @@ pub const MOST_PAIRED: usize = 12;
 pub struct RecordHead {
     /// Its name in the comparison, which no other has: a letter, the CPU and the date, `A: AMD EPYC (2026-11-21)`.
     pub label: String,
-    /// The number of runs that it was made of.
     pub runs: usize,
     /// When its run ended, RFC 3339.
     pub created: String,
     /// The program that wrote it.
     pub tool: Tool,
-    /// The machine it ran on.
     pub machine: Machine,
-    /// Seed of its run.
     pub seed: u64,
 }
 
@@ -52,22 +49,18 @@ pub struct RecordHead {
 pub struct CompareExperiment {
     /// The name scripts use.
     pub name: String,
-    /// The question it answers.
     pub question: String,
-    /// The unit of the samples.
     pub unit: Unit,
     /// The larger noise floor of the compared records, as a share of the larger of two figures; `None` if one of them has no control.
     pub floor: Option<f64>,
     /// One row per variant and pair of records that both contain it.
     pub rows: Vec<CompareRow>,
-    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
 /// One variant in two records. The verdict is about `other`, compared with `base`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CompareRow {
-    /// The variant.
     pub variant: String,
     /// Index of the base in [`CompareReport::records`].
     pub base: usize,

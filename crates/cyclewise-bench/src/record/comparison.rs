@@ -35,7 +35,6 @@ pub struct Comparison {
     /// The headline: paired differences of the quiet state where enough rounds were quiet, of all rounds elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub headline: Option<Paired>,
-    /// The other states.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub states: Vec<Paired>,
     /// The two in loops of each length, where one of them is not linear, so that slopes are no costs. They then decide.
@@ -53,7 +52,6 @@ pub struct Comparison {
     /// The headline ratio over several runs; `None` if the record has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub between: Option<BetweenRuns>,
-    /// The result.
     pub verdict: Verdict,
     /// Why there is no verdict, why it is undecided, within which margin the two are the same, or how it depends on the neighbour.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,7 +62,6 @@ fn one() -> f64 {
     1.0
 }
 
-/// How a comparison is decided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Estimator {

@@ -29,7 +29,6 @@ pub struct MachineHead {
     pub identity: Identity,
 }
 
-/// A report.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct Doctor {
     /// Always [`SCHEMA`].
@@ -38,20 +37,17 @@ pub struct Doctor {
     pub created: String,
     /// The program that wrote it.
     pub tool: Tool,
-    /// The machine.
     pub machine: MachineHead,
     /// The lines, in the report's order.
     pub lines: Vec<Line>,
 }
 
-/// One line of a report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Line {
     /// The name for scripts, in kebab-case.
     pub name: String,
     /// What a doctor says, [`Status::is_of_doctor`].
     pub status: Status,
-    /// The finding.
     pub value: String,
 }
 

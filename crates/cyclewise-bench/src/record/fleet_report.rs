@@ -10,14 +10,12 @@ use serde::{Deserialize, Serialize};
 /// The schema this build writes.
 pub const SCHEMA: &str = "cyclewise.fleet-report/1";
 
-/// A fleet, analysed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FleetReport {
     /// Always [`SCHEMA`].
     pub schema: String,
     /// The program that analysed it.
     pub tool: Tool,
-    /// Records that were read.
     pub records: usize,
     /// The machines, in the order of their names.
     pub machines: Vec<MachineHead>,
@@ -36,33 +34,27 @@ pub struct FleetReport {
     pub differences: Vec<Difference>,
     /// The pairs of groups that were compared, those that differ in the fewest facts first.
     pub pairs: Vec<Pair>,
-    /// What was verified on nodes.
     #[serde(default)]
     pub verified: Vec<Verified>,
     /// What the doctors' reports say of the nodes: one entry a feature.
     pub features: Vec<Feature>,
     /// Files that were left out, and what is missing.
     pub problems: Vec<Problem>,
-    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
-/// A machine of the fleet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MachineHead {
     /// Its node's name; of a record without one, the file's.
     pub name: String,
     /// Index of its group.
     pub group: usize,
-    /// Its records, by their files.
     pub files: Vec<String>,
-    /// Runs in all of them.
     pub runs: usize,
     /// The share of CPU time that the hypervisor took, if known.
     pub steal: Option<f64>,
 }
 
-/// Machines that are alike.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Group {
     /// A letter, then two: `A`, `B`, … `AA`.
@@ -71,26 +63,19 @@ pub struct Group {
     pub facts: Vec<(String, String)>,
     /// The facts in which the groups of this fleet differ, in a few words.
     pub label: String,
-    /// The number of machines.
     pub machines: usize,
 }
 
-/// One row over the fleet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RowSpread {
-    /// The experiment.
     pub experiment: String,
-    /// The variant.
     pub variant: String,
-    /// The unit of the values.
     pub unit: Unit,
     /// Whether it is its experiment's headline.
     pub headline: bool,
-    /// Machines that have it.
     pub machines: usize,
     /// Least and greatest value of the strip; bins and dots are between them, on a logarithmic scale.
     pub range: [f64; 2],
-    /// The groups that have it.
     pub groups: Vec<GroupSpread>,
     /// Where the spread comes from; `None` with fewer than two machines.
     pub components: Option<Components>,
@@ -115,7 +100,6 @@ fn too_many<T>(values: &[T]) -> bool {
 pub struct MachineValue {
     /// Index of the machine.
     pub machine: u32,
-    /// Runs it was made of.
     pub runs: u32,
     /// Samples kept in all of them.
     pub n: u32,
@@ -153,16 +137,13 @@ mod nullable {
     }
 }
 
-/// One row in one group.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GroupSpread {
     /// Index of the group.
     pub group: usize,
-    /// Machines that have the row.
     pub machines: usize,
     /// The median over machines.
     pub median: f64,
-    /// Its 95 % interval.
     pub ci95: Interval,
     /// The robust spread between machines, as a share of the median: 0.01 is 1 %. `None` with fewer than three machines.
     pub spread: Option<f64>,
@@ -177,11 +158,9 @@ pub struct GroupSpread {
 pub struct UnlikeMachine {
     /// Index of the machine.
     pub machine: usize,
-    /// Whether it is slower.
     pub slower: bool,
     /// What its rows say together, if that is enough to name it.
     pub together: Option<Together>,
-    /// The whole in one sentence.
     pub sentence: String,
 }
 
@@ -203,9 +182,7 @@ pub struct Together {
 pub struct Outlier {
     /// Index of the machine.
     pub machine: usize,
-    /// The experiment.
     pub experiment: String,
-    /// The variant.
     pub variant: String,
     /// The unit of the row: a variant may have a row in each of two.
     pub unit: Unit,
@@ -221,15 +198,12 @@ pub struct Outlier {
     pub q: f64,
     /// Runs that are on that side of the group, beyond its spread.
     pub runs_beyond: usize,
-    /// Runs.
     pub runs: usize,
     /// What else is known of the machine, in a few words each: `steal 11 %`.
     pub evidence: Vec<String>,
-    /// The whole in one sentence.
     pub sentence: String,
 }
 
-/// What the outliers were looked for in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Search {
     /// Machines times rows that were tested.
@@ -248,19 +222,14 @@ pub struct Search {
 pub struct Difference {
     /// Indices of the groups; the second is compared with the first.
     pub groups: [usize; 2],
-    /// The facts that differ.
     pub facts: Vec<String>,
-    /// The experiment.
     pub experiment: String,
-    /// The variant.
     pub variant: String,
     /// The second group's value over the first's.
     pub ratio: f64,
-    /// Its 95 % interval.
     pub ci95: Interval,
     /// The false discovery rate at which it is named.
     pub q: f64,
-    /// The whole in one sentence.
     pub sentence: String,
 }
 
@@ -269,7 +238,6 @@ pub struct Difference {
 pub struct Pair {
     /// Indices of the groups; the second is compared with the first.
     pub groups: [usize; 2],
-    /// The facts that differ.
     pub facts: Vec<String>,
     /// Rows that differ: each is a [`Difference`].
     pub differ: usize,
@@ -277,7 +245,6 @@ pub struct Pair {
     pub within: usize,
     /// Rows of which neither is known.
     pub undecided: usize,
-    /// The whole in one sentence.
     pub sentence: String,
 }
 
@@ -286,7 +253,6 @@ pub struct Pair {
 pub struct Verified {
     /// The part, as `cyclewise verify` takes it.
     pub what: String,
-    /// Nodes on which it was verified.
     pub nodes: usize,
     /// Promises that broke, by node.
     pub broken: Vec<SeenPromise>,
@@ -294,16 +260,11 @@ pub struct Verified {
     pub not_shown: Vec<SeenPromise>,
 }
 
-/// One promise on one node.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SeenPromise {
-    /// The node.
     pub node: String,
-    /// The promise's name.
     pub name: String,
-    /// What was seen.
     pub seen: String,
-    /// The file that says so.
     pub file: String,
 }
 

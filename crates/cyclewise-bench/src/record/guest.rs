@@ -2,18 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The guest of an experiment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Guest {
     /// Who ran its instructions.
     pub provenance: Provenance,
     /// Whether that was a CPU, so that ticks are costs. Elsewhere the experiment has no variants.
     pub hardware: bool,
-    /// The evidence.
     pub witnesses: Vec<Witness>,
-    /// The operations.
     pub rows: Vec<GuestRow>,
-    /// What was checked of them.
     pub cases: Vec<GuestCase>,
 }
 
@@ -52,20 +48,15 @@ words! {
 /// One piece of evidence.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Witness {
-    /// What was looked at.
     pub name: String,
-    /// What was found.
     pub found: String,
-    /// What it says.
     pub says: Says,
 }
 
-/// An operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuestRow {
     /// The name, which its variant has too where there is one.
     pub name: String,
-    /// Who ran it.
     pub provenance: Provenance,
     /// Bits of the mode: 64 or 32.
     pub bits: u32,
@@ -85,11 +76,8 @@ pub struct GuestRow {
 /// A claim about what instructions do.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuestCase {
-    /// The name.
     pub name: String,
-    /// What is claimed.
     pub claim: String,
-    /// Whether it holds.
     pub result: Outcome,
     /// Why not, or which known limit of the emulator it met.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -100,7 +88,6 @@ pub struct GuestCase {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// It holds.
     Holds,
     /// It does not, and nothing known explains that.
     Differs,

@@ -85,7 +85,6 @@ fn binary(bytes: u64) -> String {
     format!("{} {}", bytes >> (10 * power), UNITS[power as usize])
 }
 
-/// The job of an engine that a record was made in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Job {

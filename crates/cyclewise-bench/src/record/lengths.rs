@@ -22,7 +22,6 @@ pub struct AtLength {
 /// Two rows in the loops of a length.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PairAtLength {
-    /// Copies in an iteration.
     pub copies: f64,
     /// The two in each state in which one of them is not linear.
     pub figures: Vec<Paired>,
@@ -34,15 +33,12 @@ pub struct PairAtLength {
 /// A run's medians of a row at each length.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunLengths {
-    /// The experiment.
     pub experiment: String,
-    /// The variant.
     pub variant: String,
     /// Copies in an iteration of each loop.
     pub copies: [f64; 3],
     /// The time of a copy in the headline's state.
     pub headline: [f64; 3],
-    /// That of all samples.
     pub all: [f64; 3],
 }
 
@@ -200,11 +196,9 @@ impl Comparison {
 /// A variant's time of a copy in two records, in the loop of one length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CompareAtLength {
-    /// Copies in an iteration.
     pub copies: f64,
     /// The base's median.
     pub base: f64,
-    /// The other's.
     pub other: f64,
     /// The other's divided by the base's.
     pub ratio: f64,

@@ -69,7 +69,6 @@ pub struct Throttled {
 }
 
 impl Throttled {
-    /// What was taken since `before`.
     pub fn since(self, before: Self) -> Self {
         Self {
             periods: self.periods.saturating_sub(before.periods),
@@ -101,13 +100,10 @@ pub fn hypervisor_name(signature: &str) -> &str {
 /// How many sockets, clusters and cores the CPUs are in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Topology {
-    /// Sockets.
     pub sockets: u32,
     /// Clusters with their own near cache, in total; as many as sockets if there are none.
     pub clusters: u32,
-    /// Cores, in total.
     pub cores: u32,
-    /// CPUs, in total.
     pub cpus: u32,
 }
 
@@ -121,14 +117,11 @@ words! {
     }
 }
 
-/// Core cycles per tick.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CyclesPerTick {
-    /// The ratio.
     pub value: f64,
     /// Its 95 % confidence interval.
     pub ci95: [f64; 2],
-    /// What counted them.
     pub source: CycleSource,
     /// Why this source was used.
     pub why: String,

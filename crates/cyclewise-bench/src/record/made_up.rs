@@ -101,7 +101,6 @@ pub fn added(ticks: f64, half: f64) -> Added {
     }
 }
 
-/// A cell that adds this, above a floor.
 pub fn cell(added: Added, floor: f64) -> Cell {
     Cell {
         added,
@@ -120,7 +119,6 @@ pub fn surrounding(name: &str) -> Surrounding {
     }
 }
 
-/// An operation and its cells.
 pub fn operation(name: &str, cells: impl IntoIterator<Item = Option<Cell>>) -> Operation {
     Operation {
         name: name.to_string(),

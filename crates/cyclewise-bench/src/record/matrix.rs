@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Matrix {
     /// Repetitions of the surroundings, and of the operation between them, in one iteration of a loop.
     pub copies: u32,
-    /// The columns.
     pub surroundings: Vec<Surrounding>,
-    /// The rows.
     pub operations: Vec<Operation>,
 }
 
@@ -21,9 +19,7 @@ pub struct Surrounding {
     pub name: String,
     /// A heading of at most seven letters.
     pub short: String,
-    /// What it is, in words.
     pub what: String,
-    /// Repetitions in a batch.
     pub repetitions: u64,
     /// Ticks of one repetition alone, by state; the headline first.
     pub own: Vec<Figure>,
@@ -40,7 +36,6 @@ pub struct Surrounding {
 pub struct Operation {
     /// The name scripts use.
     pub name: String,
-    /// What it is, in words.
     pub what: String,
     /// The row of another experiment that repeats the same operation back to back: experiment and variant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,7 +49,6 @@ pub struct Operation {
 pub struct Cell {
     /// Ticks that one operation adds: the headline, of the quiet state where enough rounds were quiet.
     pub added: Added,
-    /// The other states.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub states: Vec<Added>,
     /// Ticks below which this cell cannot be told from nothing.
@@ -66,15 +60,12 @@ pub struct Cell {
 /// The median, over rounds, of a paired difference in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Added {
-    /// The state of the rounds.
     pub state: State,
     /// Rounds in which both samples were kept, in this state.
     pub n: usize,
     /// The number of independent rounds that would know as much.
     pub effective_n: f64,
-    /// The median.
     pub ticks: f64,
-    /// Its 95 % interval.
     pub ci95: Interval,
 }
 

@@ -98,9 +98,7 @@ pub struct Record {
     /// The command line after the program's name.
     #[serde(default)]
     pub command: Vec<String>,
-    /// The machine it ran on.
     pub machine: Machine,
-    /// The experiments measured.
     pub experiments: Vec<Experiment>,
     /// What was asked for and is not in the record, or not whole.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -119,7 +117,6 @@ pub struct Missing {
     /// The variant; `None` if all of them are missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// Why, and what to do.
     pub why: String,
     /// Whether this machine could have measured it: then the run's exit status is not 0.
     pub possible: bool,
@@ -152,7 +149,6 @@ impl Tool {
     }
 }
 
-/// The unit of a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unit {
     /// Timer ticks per operation.
@@ -204,11 +200,8 @@ impl Unit {
 pub struct Experiment {
     /// The name scripts use.
     pub name: String,
-    /// The question it answers.
     pub question: String,
-    /// The source of the question.
     pub source: String,
-    /// The unit of the samples.
     pub unit: Unit,
     /// Rounds run; each samples every variant once.
     #[serde(default)]
@@ -216,7 +209,6 @@ pub struct Experiment {
     /// The A/A control and its noise floor.
     #[serde(default)]
     pub control: Option<Control>,
-    /// The variants.
     pub variants: Vec<Variant>,
     /// What the probe beside the batches saw; `None` if the experiment has no probe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -234,7 +226,6 @@ pub struct Experiment {
     /// How commands were run, of `time`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timing: Option<TimeSettings>,
-    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
@@ -291,9 +282,7 @@ pub struct Control {
 /// The noise floor in one state of the neighbour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StateFloor {
-    /// The state.
     pub state: State,
-    /// Pairs.
     pub n: usize,
     /// As [`Control::floor`].
     pub floor: f64,
@@ -318,7 +307,6 @@ pub struct Variant {
     pub mean: f64,
     /// Sample standard deviation (n − 1).
     pub sd: f64,
-    /// Median.
     pub median: f64,
     /// Smallest sample.
     pub min: f64,
@@ -340,7 +328,6 @@ pub struct Variant {
     /// The headline figure: of the quiet state where enough samples were quiet, of all samples elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub headline: Option<Figure>,
-    /// The figures of the other states.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub states: Vec<Figure>,
     /// The state of each kept sample as a letter (`q`, `b`, `m`); empty if the probe shows one state.
@@ -355,7 +342,6 @@ pub struct Variant {
     /// The batch times of each kept sample; `None` for rows that are not a slope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batches: Option<Batches>,
-    /// The samples that were rejected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rejected_samples: Vec<Rejected>,
     /// The share of each kept sample's CPU time that the hypervisor or the quota of a control group took; empty if it is not known by sample.
@@ -364,7 +350,6 @@ pub struct Variant {
     /// The headline figure over several runs; `None` if the record has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub between: Option<BetweenRuns>,
-    /// The command that it is, of `time`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timed: Option<TimedCommand>,
 }
@@ -390,14 +375,12 @@ pub struct Cycles {
     pub instructions: Option<f64>,
     /// Instructions per cycle; needs a PMU.
     pub ipc: Option<f64>,
-    /// What counted them.
     pub source: CycleSource,
 }
 
 /// A quantity measured in addition to the main one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Metric {
-    /// Its unit.
     pub unit: String,
     /// Arithmetic mean.
     pub mean: f64,
@@ -416,8 +399,6 @@ pub struct Published {
     pub what: &'static str,
     /// The figure, as printed by the source.
     pub figure: f64,
-    /// Its unit, in words.
     pub unit: &'static str,
-    /// The machine it was measured on.
     pub machine: &'static str,
 }

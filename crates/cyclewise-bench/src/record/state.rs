@@ -23,10 +23,8 @@ impl Probe {
     }
 }
 
-/// One state of the probe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Level {
-    /// The state.
     pub state: State,
     /// The probe's median in it, ticks per iteration.
     pub median: f64,
@@ -37,7 +35,6 @@ pub struct Level {
 /// A variant's figure in one state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
-    /// The state.
     pub state: State,
     /// Samples kept in it.
     pub n: usize,
@@ -60,7 +57,6 @@ pub struct Figure {
 /// The batch times behind the samples: of each loop, the median of a sample's batches.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Batches {
-    /// Iterations of the loop.
     pub iterations: u64,
     /// Copies in one iteration of each loop: U, 2U, 4U; zeroes for the empty loop, which runs N, 2N and 4N iterations.
     pub copies: [u32; 3],
@@ -68,10 +64,8 @@ pub struct Batches {
     pub ticks: [Vec<u64>; 3],
 }
 
-/// A rejected sample.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rejected {
-    /// Its round.
     pub round: usize,
     /// Its value, in the experiment's unit; `None` if sampling failed.
     pub value: Option<f64>,

@@ -5,12 +5,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// A command as a variant.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TimedCommand {
-    /// The command line.
     pub line: String,
-    /// Its parameters, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, String>,
     /// Timed runs that came to an end.
@@ -23,7 +20,6 @@ pub struct TimedCommand {
     pub exit_codes: Vec<i32>,
 }
 
-/// How commands were run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TimeSettings {
     /// What the samples are: `wall`, `user` or `cpu` time.
@@ -45,7 +41,6 @@ pub struct QuantityRatio {
     pub medians: [f64; 2],
     /// The median ratio of the first to the second in rounds that kept both.
     pub ratio: f64,
-    /// Its 95 % interval.
     pub ratio_ci95: Interval,
 }
 

@@ -11,24 +11,18 @@ pub const SCHEMA: &str = "cyclewise.verify/1";
 /// The checks of one part on one machine.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct Verification {
-    /// What was verified.
     pub what: String,
-    /// Its promises.
     pub checks: Vec<Check>,
     /// When it ended, RFC 3339; empty in those of earlier versions.
     #[serde(default)]
     pub created: String,
-    /// The machine.
     #[serde(default)]
     pub machine: MachineHead,
 }
 
-/// One promise.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct Check {
-    /// The name for scripts.
     pub name: String,
-    /// The promise, in a sentence.
     pub promise: String,
     /// The observation, with its count.
     pub seen: String,

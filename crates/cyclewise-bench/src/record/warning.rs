@@ -23,7 +23,6 @@ impl Warning {
 }
 
 impl Warning {
-    /// That a quota took this.
     pub fn of_quota(t: Throttled) -> Self {
         Self::throttled(format_args!(
             " this program in {} of {} periods, for {:.2} s in all (cpu.stat): wall times are not those of the work; raise the quota, or measure \

@@ -23,9 +23,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A single-use barrier of `parties`, on two shared words that are 0 at first.
 pub struct Barrier<'a> {
-    /// Its state.
     pub gate: &'a AtomicU32,
-    /// How many have arrived.
     pub arrived: &'a AtomicU32,
     /// How many are to arrive.
     pub parties: u32,
@@ -65,7 +63,6 @@ impl Barrier<'_> {
         self.turn(BROKEN);
     }
 
-    /// Whether it is broken.
     pub fn is_broken(&self) -> bool {
         // Relaxed: only the state itself is read.
         self.gate.load(Relaxed) == BROKEN

@@ -9,18 +9,14 @@ use crate::stats;
 /// A column of a measurement: the value of each round, if it was kept, and the round's state.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Column {
-    /// The values.
     pub values: Vec<Option<f64>>,
-    /// The states, as many.
     pub states: Vec<State>,
 }
 
 /// The headline and the other states.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ByState<T> {
-    /// The headline.
     pub headline: Option<T>,
-    /// The others.
     pub others: Vec<T>,
 }
 
@@ -110,7 +106,6 @@ impl Column {
             .collect()
     }
 
-    /// The pairs of rounds in a state.
     pub(super) fn pairs_in(&self, other: &Column, state: State) -> Vec<(f64, f64)> {
         let all = self.pairs(other).into_iter();
         all.filter(|(s, _)| state == State::All || *s == state)

@@ -24,7 +24,6 @@ pub struct MatrixPlan {
     pub heads: matrix::Matrix,
     /// Where each sampler stands, in the order of the samplers.
     pub cells: Vec<Place>,
-    /// Rounds that are measured.
     pub rounds: usize,
     /// The time after which no further round begins.
     pub time: Duration,
@@ -33,16 +32,12 @@ pub struct MatrixPlan {
 /// A sampler's place in the matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Its column.
     pub surrounding: usize,
-    /// What is in it.
     pub role: Role,
 }
 
-/// What a cell samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// The surroundings alone.
     Alone,
     /// The surroundings alone, a second time: the control.
     Again,

@@ -33,7 +33,6 @@ enum Source {
     Sampler(usize),
     /// The same subject again: the A/A control.
     Again(usize),
-    /// The chain of dependent adds.
     AddChain,
 }
 
@@ -241,12 +240,10 @@ impl<'a, 's> Columns<'a, 's> {
         kept.max().unwrap_or(0)
     }
 
-    /// The measurement as it is now, and what is missing of it.
     pub(super) fn so_far(&self, heading: Heading<'_>, missing: Vec<Missing>, budget: Budget) -> Measurement {
         self.measured(self.columns.clone(), heading, missing, budget)
     }
 
-    /// The measurement, and what is missing of it.
     pub(super) fn into_measured(mut self, heading: Heading<'_>, missing: Vec<Missing>, budget: Budget) -> Measurement {
         let columns = std::mem::take(&mut self.columns);
         self.measured(columns, heading, missing, budget)

@@ -9,7 +9,6 @@ use crate::sys::affinity;
 pub struct CpuChoice {
     /// The CPU for single-threaded samples.
     pub cpu: u32,
-    /// Why this one.
     pub why: String,
     /// CPUs the process may use.
     pub allowed: Vec<u32>,

@@ -30,7 +30,6 @@ const PAUSE: Duration = Duration::from_micros(50);
 pub struct Crowd {
     /// CPUs that the threads may use.
     pub cpus: Vec<u32>,
-    /// How many threads.
     pub threads: usize,
     /// Pins threads to the CPUs round robin; else the scheduler places them.
     pub pinned: bool,

@@ -95,7 +95,6 @@ impl Guard {
         }
     }
 
-    /// Reads the accounts.
     pub(super) fn read(&mut self) -> Account {
         match self.kind {
             Guards::ThisThread => Account {

@@ -8,11 +8,9 @@ use crate::record::Unit;
 pub struct Heading<'a> {
     /// The name scripts use.
     pub name: &'a str,
-    /// The question it answers.
     pub question: &'a str,
     /// Where the question comes from.
     pub source: &'a str,
-    /// The unit of its samples.
     pub unit: Unit,
     /// What spoils a sample.
     pub guards: Guards,

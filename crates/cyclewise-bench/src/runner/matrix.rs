@@ -20,7 +20,6 @@ const STATES: [State; 3] = [State::Quiet, State::Busy, State::All];
 /// A column of samples: value and state by round.
 type Samples = Vec<Option<(f64, State)>>;
 
-/// The experiment of a setup of cells.
 pub(super) fn conclude(
     heading: Heading<'_>,
     setup: &SetupOf<'_>,

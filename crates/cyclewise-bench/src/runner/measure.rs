@@ -47,7 +47,6 @@ pub trait Progress {
     }
 }
 
-/// Where and how to measure.
 pub struct Runner<'a> {
     /// The CPU that single-threaded samples are pinned to; the caller has pinned the thread.
     pub cpu: u32,
@@ -61,7 +60,6 @@ pub struct Runner<'a> {
     pub parts: u32,
     /// Another program that measures the same rows, round by round in turn.
     pub turns: Option<&'a Turns>,
-    /// Receives the progress.
     pub progress: &'a dyn Progress,
 }
 
@@ -156,7 +154,6 @@ impl Runner<'_> {
     }
 }
 
-/// What the setup has left out.
 fn left_out(heading: Heading<'_>, setup: &SetupOf<'_>) -> Vec<Missing> {
     let missing = setup.missing.iter().map(|m| Missing {
         experiment: heading.name.to_string(),

@@ -6,7 +6,6 @@ use crate::stats;
 /// One metric of two variants.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MetricComparison {
-    /// The means.
     pub means: [f64; 2],
     /// 95 % confidence interval of the difference of the two, the first less the second.
     pub ci95: [f64; 2],

@@ -46,12 +46,10 @@ pub trait Sampler {
 /// Other quantities of a sample: name, unit, value.
 pub type Metrics = Vec<(Cow<'static, str>, Cow<'static, str>, f64)>;
 
-/// These quantities.
 pub fn metrics<const N: usize>(all: [(&'static str, &'static str, f64); N]) -> Metrics {
     all.map(|(name, unit, value)| (name.into(), unit.into(), value)).into()
 }
 
-/// One sample.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// The figure, in the experiment's unit.
@@ -92,7 +90,6 @@ fn number_or_nan<'de, D: serde::Deserializer<'de>>(from: D) -> std::result::Resu
 /// The three loops behind a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loops {
-    /// Iterations of each loop.
     pub iterations: u64,
     /// Copies in one iteration: U, 2U, 4U; zeroes for the empty loop, which runs N, 2N and 4N iterations.
     pub copies: [u32; 3],

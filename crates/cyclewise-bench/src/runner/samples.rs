@@ -10,10 +10,8 @@ use std::collections::BTreeMap;
 /// Rows beyond these that kept too few samples are one entry among the missing.
 pub(super) const NAMED_ALONE: usize = 6;
 
-/// All samples of one variant.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct VariantSamples {
-    /// The variant's name.
     pub name: String,
     /// Bytes of one operation's code.
     pub code_bytes: Option<u32>,
@@ -32,14 +30,11 @@ pub struct VariantSamples {
     pub timed: Option<TimedCommand>,
 }
 
-/// A sample that was rejected.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RejectedSample {
-    /// Its round.
     pub round: usize,
     /// What it would have been; `None` if sampling failed.
     pub sample: Option<Sample>,
-    /// Why.
     pub reason: Rejection,
 }
 
@@ -82,7 +77,6 @@ impl VariantSamples {
         })
     }
 
-    /// The rejected samples, for the record.
     pub(super) fn rejected_entries(&self) -> Vec<record::Rejected> {
         let entry = |r: &RejectedSample| record::Rejected {
             round: r.round,

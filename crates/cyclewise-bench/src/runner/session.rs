@@ -65,7 +65,6 @@ impl Session {
         }
     }
 
-    /// The part of the run that this session is.
     pub fn part(&self) -> &Part {
         &self.part
     }
@@ -154,7 +153,6 @@ impl Session {
         self.missing.push(missing);
     }
 
-    /// Adds a warning.
     fn warn(&mut self, warning: String) {
         self.machine.warnings.push(Warning::Other(warning));
     }
@@ -251,10 +249,8 @@ impl Session {
     }
 }
 
-/// What a session came to.
 #[derive(Debug)]
 pub struct Ended {
-    /// The record.
     pub record: Record,
     /// Which of its missing rows kept too few samples.
     pub too_few: Vec<Missing>,

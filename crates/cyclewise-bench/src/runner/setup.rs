@@ -9,9 +9,7 @@ use std::time::Duration;
 /// A variant that cannot be sampled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingVariant {
-    /// The variant's name.
     pub name: String,
-    /// Why, and what to do.
     pub why: String,
     /// Whether this machine could have measured it.
     pub possible: bool,
@@ -20,10 +18,8 @@ pub struct MissingVariant {
 /// What the samplers of an experiment are.
 #[derive(Debug, Default)]
 pub enum Shape {
-    /// Variants.
     #[default]
     Variants,
-    /// Cells of a matrix.
     #[cfg(feature = "commands")]
     Matrix(MatrixPlan),
     /// Variants that this guest of ring 0 runs. There are none if no CPU runs it.
@@ -49,7 +45,6 @@ impl Kinds {
         }
     }
 
-    /// All rows are of this kind.
     pub const fn all(kind: FigureKind) -> Self {
         Self {
             others: Some(kind),
@@ -57,7 +52,6 @@ impl Kinds {
         }
     }
 
-    /// The kind of the row of this name.
     pub(super) fn of_row(&self, name: &str) -> Option<FigureKind> {
         let lists = [
             (self.latency, FigureKind::Latency),
@@ -87,7 +81,6 @@ pub struct SetupOf<'a> {
     pub samplers: Vec<Box<dyn Sampler + 'a>>,
     /// Comparisons: (a, b) as indices of `samplers`; the verdict is on a.
     pub compare: Vec<(usize, usize)>,
-    /// The A/A control.
     pub control: Control,
     /// Notes for the reader: what could not be run, and why.
     pub notes: Vec<String>,
@@ -97,7 +90,6 @@ pub struct SetupOf<'a> {
     pub missing: Vec<MissingVariant>,
     /// An error of a sample in the first round ends the measurement: what is measured was named wrongly, most likely.
     pub first_error_ends: bool,
-    /// What the samplers are.
     pub shape: Shape,
     /// Time after which no further round begins, where that is less than the mode's.
     pub most_time: Option<Duration>,

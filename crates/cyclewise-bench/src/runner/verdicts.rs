@@ -271,7 +271,6 @@ mod tests {
         }
     }
 
-    /// `a` with `b`, and what is judged of them.
     fn judged(a: Variant, b: Variant, comparison: Comparison) -> Comparison {
         let mut record = Record {
             experiments: vec![Experiment {

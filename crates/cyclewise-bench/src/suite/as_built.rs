@@ -23,7 +23,6 @@ const OPTIONS: [(&str, bool); 11] = [
     ("--frozen", false),
 ];
 
-/// How a revision is built.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct AsBuilt {
     /// Further arguments of `cargo bench`.

@@ -38,7 +38,6 @@ struct Kept {
 /// What a run is compared with, and whether it takes its place.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) enum Baseline {
-    /// The last run, where there is one.
     #[default]
     Last,
     /// The run of this name, where there is one; this run takes its place.

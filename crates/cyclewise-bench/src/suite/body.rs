@@ -119,7 +119,6 @@ struct OfParameter<M, F> {
     copies: u32,
 }
 
-/// The body of a function of a parameter.
 pub(super) fn of_parameter<'a, O: 'a>(run: &Shared<impl FnMut(usize) -> O + 'a>, n: usize) -> Box<dyn Body + 'a> {
     Box::new(OfParameter {
         make: (),
@@ -188,7 +187,6 @@ where
     }
 }
 
-/// What `run` allocates, and its result.
 fn allocated<O>(run: impl FnOnce() -> O) -> (Allocated, O) {
     let before = allocations::so_far();
     let result = run();

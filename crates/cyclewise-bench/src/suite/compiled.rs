@@ -59,7 +59,6 @@ impl<C: Compiled> Body for Loops<C> {
 mod tests {
     use super::*;
 
-    /// Notes what is asked of it.
     #[derive(Default)]
     struct Noted {
         inputs: bool,

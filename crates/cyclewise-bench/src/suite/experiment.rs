@@ -134,7 +134,6 @@ impl Suite {
         done
     }
 
-    /// What measures there.
     pub(super) fn runner<'r>(&'r self, place: &Place, turns: Option<&'r Turns>) -> Runner<'r> {
         Runner {
             cpu: place.choice.cpu,

@@ -21,7 +21,6 @@ pub struct Group<'s, 'b> {
     parts: Parts<'b>,
 }
 
-/// What a group is made of.
 struct Parts<'b> {
     name: String,
     rows: Vec<Row<'b>>,
@@ -145,7 +144,6 @@ impl<'b> Parts<'b> {
         self.rows.push(Row::new(member, parameter, Work::Alone(body)));
     }
 
-    /// The rows, or what is wrong with them.
     fn take_rows(&mut self, cpus: usize) -> Result<Vec<Row<'b>>> {
         check_name("a group", &self.name)?;
         let mut rows = std::mem::take(&mut self.rows);

@@ -1,4 +1,5 @@
 //! The harness: a user's own functions, measured as the lab measures its experiments.
+#![warn(missing_docs)]
 
 mod against;
 mod as_built;
@@ -56,14 +57,12 @@ pub struct Suite {
     program: String,
     /// Names of the groups so far.
     names: BTreeSet<String>,
-    /// Rows that were asked for.
     rows: usize,
     /// What this process measures, until the session has it.
     part: Option<Part>,
     place: Option<Place>,
     /// The other program of `--against`.
     turns: Option<Rc<Turns>>,
-    /// The rows that were listed.
     listed: Vec<String>,
     /// Whether the other program is gone, so that nothing more is measured.
     is_alone: bool,

@@ -9,13 +9,11 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What a program does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Action {
     /// Runs each body once: what `cargo test` asks for, which passes no `--bench`.
     #[default]
     Test,
-    /// Measures.
     Bench,
     /// Names the rows.
     List,
@@ -228,7 +226,6 @@ impl Options {
         !self.only_ignored && (self.filters.is_empty() || self.filters.iter().any(names))
     }
 
-    /// Whether the row of this name is asked for.
     pub(super) fn asks_for(&self, name: &str) -> bool {
         let is_it = |filter: &String| match self.exact {
             true => name == filter,

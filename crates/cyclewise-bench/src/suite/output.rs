@@ -61,7 +61,6 @@ pub(super) fn check(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The program that makes pages.
 fn page_maker() -> Result<PathBuf> {
     programs::find("cyclewise", "cyclewise-lab").map_err(|_| {
         let how = "install it (cargo install --path crates/cyclewise-lab in the sources of cyclewise), or write --json and run `cyclewise report` elsewhere";

@@ -134,7 +134,6 @@ fn beyond(record: &Record, limit: SlowerLimit) -> Option<Status> {
     Some(error.status)
 }
 
-/// What a process' exit status stands for.
 fn of_process(ended: &ExitStatus) -> Status {
     let known = [Status::CheckFailed, Status::Usage, Status::Unsupported];
     let of_code = |code: i32| known.into_iter().find(|status| *status as i32 == code);

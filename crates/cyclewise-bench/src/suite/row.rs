@@ -54,7 +54,6 @@ const FIRST_TIME: Duration = Duration::from_millis(50);
 /// How long threads work for a sample.
 const CROWD_SPAN: Duration = Duration::from_millis(10);
 
-/// What a row runs.
 pub(super) enum Work<'b> {
     /// On the measuring thread.
     Alone(Box<dyn Body + 'b>),
@@ -64,9 +63,7 @@ pub(super) enum Work<'b> {
 
 /// A row before it is measured.
 pub(super) struct Row<'b> {
-    /// Its name in the group.
     pub(super) name: String,
-    /// The function that it is of.
     pub(super) member: String,
     /// The function's parameter, or its number of threads.
     pub(super) parameter: Option<usize>,
@@ -228,7 +225,6 @@ pub(super) fn align(ways: &mut [Way]) {
 /// The rows that panicked in a sample, by their names in the group.
 pub(super) type Panicked = Rc<RefCell<Vec<String>>>;
 
-/// Makes the sampler of a row.
 pub(super) fn sampler<'b>(
     name: String,
     Calibrated { work, way, .. }: Calibrated<'b>,

@@ -89,7 +89,6 @@ impl Shared {
         });
     }
 
-    /// Enters what is missing.
     pub(super) fn enter_missing(&self, missing: Missing) {
         self.with_session(|session| session.miss(missing));
     }

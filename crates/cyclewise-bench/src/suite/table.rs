@@ -23,7 +23,6 @@ pub(super) fn time_unit(least_ns: f64) -> (&'static str, f64) {
     }
 }
 
-/// The table of a group.
 pub(super) fn of_group(e: &Experiment, tsc_hz: f64) -> Table {
     let rates = e.unit == Unit::OpsPerSecond;
     let ns = 1e9 / tsc_hz;

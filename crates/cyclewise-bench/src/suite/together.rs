@@ -20,7 +20,6 @@ const STACK: usize = 2 << 20;
 
 /// A function that several threads call at once.
 pub(super) trait Together {
-    /// One call.
     fn once(&self);
 
     /// Operations a second of this crowd, and how fairly its threads shared them.

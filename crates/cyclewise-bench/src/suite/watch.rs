@@ -15,7 +15,6 @@ use std::time::Duration;
 
 /// When the call in progress began, in nanoseconds; 0 while there is none.
 static BEGUN: AtomicU64 = AtomicU64::new(0);
-/// The row that is running.
 static ROW: Mutex<String> = Mutex::new(String::new());
 /// Whether the allocator has refused.
 static BEYOND: AtomicBool = AtomicBool::new(false);

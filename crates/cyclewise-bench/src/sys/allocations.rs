@@ -21,7 +21,6 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Counts allocations: `#[global_allocator] static A: cyclewise_bench::Allocations = cyclewise_bench::Allocations;`.
 pub struct Allocations;
 
-/// What a thread has allocated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allocated {
     /// Calls of the allocator that gave memory.

@@ -14,7 +14,6 @@ use std::ffi::c_int;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// The signals, and their names.
 pub const SIGNALS: [(c_int, &str); 6] = [
     (libc::SIGSEGV, "SIGSEGV"),
     (libc::SIGBUS, "SIGBUS"),
@@ -56,7 +55,6 @@ pub fn leave(status: u8) -> ! {
     unsafe { libc::_exit(status.into()) }
 }
 
-/// The name of a signal.
 pub fn name(signal: c_int) -> &'static str {
     let known = SIGNALS.iter().find(|(number, _)| *number == signal);
     known.map_or("a signal", |(_, name)| name)

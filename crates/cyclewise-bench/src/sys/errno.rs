@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// An `errno` value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Errno(pub i32);
 

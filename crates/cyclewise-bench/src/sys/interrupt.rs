@@ -65,7 +65,6 @@ pub fn wake_up() -> Option<BorrowedFd<'static>> {
     Some(unsafe { BorrowedFd::borrow_raw(descriptor) })
 }
 
-/// Whether a signal has asked.
 pub fn asked() -> bool {
     signal().is_some()
 }

@@ -13,7 +13,6 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// This process's.
     pub fn of_this_process() -> Self {
         Self {
             processes: getrlimit(Resource::Nproc),

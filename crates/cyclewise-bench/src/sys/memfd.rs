@@ -16,7 +16,6 @@ use std::path::PathBuf;
 /// Whether each kind of file can be created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// A plain one.
     pub plain: Result<(), Errno>,
     /// One that may be mapped PROT_EXEC, which `vm.memfd_noexec` = 2 refuses (MFD_EXEC, Linux 6.3).
     pub exec: Result<(), Errno>,

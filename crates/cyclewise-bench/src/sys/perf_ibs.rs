@@ -6,7 +6,6 @@
 //! registers behind a word of capabilities: `struct perf_ibs_data` in arch/x86/include/asm/amd-ibs.h, which perf itself reads so. Raw
 //! bytes are not an ABI, so a run is first tried on a loop of known locked instructions.
 
-/// An op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IbsOp {
     /// The address of its instruction, where the hardware has it.

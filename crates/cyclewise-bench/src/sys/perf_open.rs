@@ -23,7 +23,6 @@ pub(super) const FORMAT_RUNNING: u64 = 1 << 1;
 pub(super) const FORMAT_ID: u64 = 1 << 2;
 pub(super) const FORMAT_GROUP: u64 = 1 << 3;
 
-/// Bits of `flags`.
 pub(super) mod flag {
     pub(in crate::sys) const DISABLED: u64 = 1 << 0;
     pub(in crate::sys) const INHERIT: u64 = 1 << 1;

@@ -12,7 +12,6 @@ pub use super::perf_ibs::IbsOp;
 
 /// IDENTIFIER, IP, TID, TIME, ADDR, CPU, PERIOD.
 pub(super) const SAMPLE_TYPE: u64 = 1 << 16 | 1 << 0 | 1 << 1 | 1 << 2 | 1 << 3 | 1 << 7 | 1 << 8;
-/// RAW.
 pub(super) const RAW: u64 = 1 << 10;
 /// What `sample_id_all` puts at the end of the other records: pid and tid, time, CPU, identifier.
 const TRAILER: usize = 32;
@@ -28,42 +27,32 @@ const PROT_EXEC: u32 = 4;
 /// A task, by the numbers of the namespace of the process that opened the events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Task {
-    /// Its process.
     pub pid: u32,
-    /// Its thread.
     pub tid: u32,
 }
 
-/// A record, and when it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stamped {
     /// By the kernel's clock for perf, nanoseconds.
     pub time_ns: u64,
-    /// The record.
     pub record: Record,
 }
 
-/// What a record says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {
-    /// A sample.
     Sample(Sample),
     /// A file, or memory without one, was mapped so that it can be executed.
     Mapped(Mapped),
     /// A thread has a new name.
     Named {
-        /// The thread.
         task: Task,
-        /// The name.
         name: String,
         /// It has it because it executed a program.
         executed: bool,
     },
     /// A thread began.
     Forked {
-        /// The new one.
         task: Task,
-        /// Who made it.
         parent: Task,
     },
     /// A thread ended.
@@ -80,35 +69,27 @@ pub enum Record {
     Malformed,
 }
 
-/// A sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sample {
-    /// The event.
     pub event: u64,
-    /// The thread.
     pub task: Task,
     /// The address of the instruction.
     pub ip: u64,
     /// The hardware says that it is exactly that one.
     pub exact: bool,
-    /// In user mode.
     pub user: bool,
     /// The address of the data, or 0.
     pub data: u64,
     /// How many events it stands for.
     pub period: u64,
-    /// What IBS says of the op.
     pub ibs: Option<IbsOp>,
 }
 
-/// An executable mapping.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mapped {
-    /// The thread that mapped it.
     pub task: Task,
     /// Its first address.
     pub start: u64,
-    /// Its length.
     pub length: u64,
     /// Where in the file it begins.
     pub offset: u64,
@@ -121,15 +102,11 @@ pub struct Mapped {
 /// A count of one thread, from when it began until it ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// The event.
     pub event: u64,
-    /// The thread.
     pub task: Task,
-    /// The count.
     pub value: u64,
     /// How long the event was enabled, nanoseconds.
     pub enabled_ns: u64,
-    /// How long it counted.
     pub running_ns: u64,
 }
 

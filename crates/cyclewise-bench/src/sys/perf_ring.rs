@@ -26,7 +26,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const DATA_HEAD: usize = 1024;
 const DATA_TAIL: usize = 1032;
 
-/// A ring of one CPU.
 pub struct Ring {
     mapping: Mapping,
     page: usize,

@@ -17,16 +17,12 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd};
 
-/// What to count, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spec {
     /// The PMU, by the number in its `type`.
     pub pmu: u32,
-    /// The event.
     pub config: u64,
-    /// More of it.
     pub config2: u64,
-    /// How often it is sampled.
     pub rate: Rate,
     /// 0 to 3: from any skid to none.
     pub precise: u8,
@@ -61,7 +57,6 @@ impl Spec {
         }
     }
 
-    /// Retired instructions.
     pub fn instructions() -> Self {
         Self::count(TYPE_HARDWARE, HW_INSTRUCTIONS)
     }
@@ -95,7 +90,6 @@ impl Spec {
 /// A count, and for how long the event counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Total {
-    /// The count.
     pub value: u64,
     /// Nanoseconds for which it was enabled.
     pub enabled_ns: u64,
@@ -103,7 +97,6 @@ pub struct Total {
     pub running_ns: u64,
 }
 
-/// An event on one CPU.
 pub struct Event {
     file: File,
     id: u64,

@@ -17,11 +17,8 @@ use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
-/// Which side of a fork this is.
 pub enum Fork {
-    /// The process that forked.
     Parent(Child),
-    /// The new process.
     Child(InChild),
 }
 
@@ -88,7 +85,6 @@ pub fn send_to_tree(child: &std::process::Child, signal: i32) {
     }
 }
 
-/// A child, its children, and so on.
 fn tree(child: &std::process::Child) -> Vec<u32> {
     let mut tree = vec![child.id()];
     let mut next = 0;
@@ -99,7 +95,6 @@ fn tree(child: &std::process::Child) -> Vec<u32> {
     tree
 }
 
-/// The children of a process, by its threads.
 fn children(pid: u32) -> Vec<u32> {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten();
     let lists = threads

@@ -42,7 +42,6 @@ impl Sysfs {
         self.root.join(path.trim_start_matches('/'))
     }
 
-    /// Reads `path`.
     pub fn read(&self, path: &str) -> Reading {
         let text = std::fs::read(self.locate(path))
             .map(|bytes| printable(&String::from_utf8_lossy(&bytes)))
@@ -69,7 +68,6 @@ impl Sysfs {
         Some(names)
     }
 
-    /// Whether `path` is there.
     pub fn exists(&self, path: &str) -> bool {
         Path::exists(&self.locate(path))
     }

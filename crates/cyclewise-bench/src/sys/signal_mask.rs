@@ -6,12 +6,10 @@
 
 use std::mem::MaybeUninit;
 
-/// A set of signals.
 #[derive(Clone, Copy)]
 pub struct Set(libc::sigset_t);
 
 impl Set {
-    /// Every signal.
     pub fn every() -> Self {
         let mut set = MaybeUninit::<libc::sigset_t>::zeroed();
         // SAFETY: Invariant 1.

@@ -28,7 +28,6 @@ use std::time::{Duration, Instant};
 /// How a command ended and what it used.
 #[derive(Clone, Copy, Debug)]
 pub struct Finished {
-    /// Its status.
     pub status: ExitStatus,
     /// From before it was started until it was reaped, by CLOCK_MONOTONIC.
     pub elapsed: Duration,
@@ -70,7 +69,6 @@ const PIPE: usize = 64 << 10;
 /// What may end a command before its own end.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bounds {
-    /// The time that it has.
     pub limit: Option<Duration>,
     /// Not a signal that asks this process to end: it cleans up after others.
     pub ignores_signals: bool,

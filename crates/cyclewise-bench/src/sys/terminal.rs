@@ -8,7 +8,6 @@ pub fn columns() -> Option<u16> {
     columns_of(std::io::stdout())
 }
 
-/// The columns of the terminal that stderr is.
 pub fn stderr_columns() -> Option<u16> {
     columns_of(std::io::stderr())
 }

@@ -20,7 +20,6 @@ use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::{io, ptr};
 
-/// What a thread runs.
 pub type Work<'w> = Box<dyn Fn() + Send + Sync + 'w>;
 
 /// Threads that are joined together.

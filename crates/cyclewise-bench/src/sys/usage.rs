@@ -20,7 +20,6 @@ pub fn voluntary_switches() -> u64 {
 /// CPU time in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CpuTime {
-    /// In user mode.
     pub user_s: f64,
     /// In the kernel.
     pub system_s: f64,

@@ -110,7 +110,6 @@ fn groups_in_another_order_are_no_pairs() {
     assert_says!(ran.stderr, "has the group");
 }
 
-/// Runs git in this folder.
 fn git(folder: &std::path::Path, arguments: &[&str]) {
     let identity = [
         "-c",

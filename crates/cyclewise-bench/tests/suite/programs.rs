@@ -13,7 +13,6 @@ use std::time::Duration;
 /// What the program `slow` tells once it has measured some rounds.
 pub(crate) const BEGUN: &str = "some rounds are measured";
 
-/// The program of this name.
 pub(crate) fn find(name: &str) -> fn(&mut Suite) {
     match name {
         "good" => good,

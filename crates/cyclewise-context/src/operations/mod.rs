@@ -21,7 +21,6 @@ use std::sync::atomic::Ordering::Relaxed;
 pub struct Operation {
     /// The name scripts use.
     pub name: &'static str,
-    /// What it is, in words.
     pub what: &'static str,
     /// The row of another experiment that repeats it back to back: experiment and variant.
     pub loop_row: Option<[&'static str; 2]>,
@@ -33,9 +32,7 @@ pub struct Operation {
 
 /// An operation that this machine lacks.
 pub struct Skipped {
-    /// Its name.
     pub name: &'static str,
-    /// Why.
     pub why: &'static str,
 }
 
@@ -77,7 +74,6 @@ fn placed<T>(value: T) -> &'static T {
     &page.value
 }
 
-/// Clones and drops.
 fn pair<T: Clone + Deref + 'static>(value: &'static T) -> impl Fn() + Copy + 'static {
     move || {
         let other = value.clone();
@@ -158,7 +154,6 @@ fn read_modify_writes(around: &Surroundings, rows: &mut Vec<Operation>) {
     }
 }
 
-/// Reference counts.
 fn references(around: &Surroundings, rows: &mut Vec<Operation>) {
     let rc = pair(away(|| Rc::new(1u64)));
     let std_arc = pair(away(|| std::sync::Arc::new(1u64)));

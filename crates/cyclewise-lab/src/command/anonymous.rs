@@ -19,7 +19,6 @@ pub(super) fn key(path: Option<&PathBuf>) -> Result<Option<Key>> {
     path.map(|path: &PathBuf| Key::load(Path::new(path))).transpose()
 }
 
-/// Hides the names in a record.
 pub(super) fn hide(record: &mut Record, key: &Key) {
     let secrets = Secrets::of_machine(&record.machine.identity);
     key.hide(&mut record.machine.identity);

@@ -56,7 +56,6 @@ pub(super) fn check(args: &VerifyArgs) -> Result<()> {
     args.cpu.map_or(Ok(()), |_| reject_cpu(args.what))
 }
 
-/// What was found, and on which machine.
 #[derive(Serialize)]
 struct OfMachine<'a> {
     #[serde(flatten)]

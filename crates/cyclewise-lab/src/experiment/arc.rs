@@ -84,7 +84,6 @@ fn setup(_: &Options) -> Result<Setup> {
     })
 }
 
-/// Clones and drops.
 fn pair<T: Clone + Deref + 'static>(value: T) -> impl FnMut() + 'static {
     move || {
         let other = value.clone();

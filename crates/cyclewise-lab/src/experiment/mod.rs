@@ -100,14 +100,12 @@ pub struct Definition {
     pub unit: Unit,
     /// What spoils a sample: on its own CPU, or on any CPU.
     pub guards: Guards,
-    /// What the source published.
     pub published: &'static [Published],
     /// Prepares it, or returns the reason why this machine cannot run it.
     pub setup: fn(&Options) -> Result<Setup>,
 }
 
 impl Definition {
-    /// Its heading in the record.
     pub fn heading(&self) -> Heading<'static> {
         Heading {
             name: self.name,

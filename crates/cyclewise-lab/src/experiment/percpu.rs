@@ -208,7 +208,6 @@ fn add<I: Index>() -> impl Fn(usize) + Copy + 'static {
     move |n| words.add(n)
 }
 
-/// Memory of the variables.
 fn memory() -> String {
     let slots = Slot::all().count();
     format!(

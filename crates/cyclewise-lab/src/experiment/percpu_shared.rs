@@ -43,7 +43,6 @@ const KINDS: Kinds = Kinds::new(
     "rseq-add histogram histogram-u64 hdrhistogram hdrhistogram-shared metrics-util",
 );
 
-/// Values of one call.
 const VALUES: usize = 1024;
 
 /// From 256 to a quarter of a million, as many in each octave.

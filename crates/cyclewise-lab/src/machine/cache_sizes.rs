@@ -16,7 +16,6 @@ pub struct CacheSizes {
     pub l3: Option<u64>,
 }
 
-/// Those of `cpu`.
 pub fn cache_sizes(cpu: u32) -> CacheSizes {
     let known = in_sysfs(&Sysfs::machine(), cpu);
     let by_cpuid = by_cpuid();

@@ -61,7 +61,6 @@ pub(crate) enum Refused {
 pub(crate) struct Benchmark {
     /// The translation unit.
     pub(crate) file: String,
-    /// Its place there.
     pub(crate) order: u32,
     pub(crate) name: String,
     /// `None` for the head of a group.

@@ -11,7 +11,6 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// The kind of channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChannelKind {
     /// `socketpair(AF_UNIX, SOCK_STREAM)`.
@@ -22,9 +21,7 @@ pub enum ChannelKind {
 
 /// Two ends. Closed on exec, so that a command started later does not keep them open.
 pub struct Pair {
-    /// The end to read from.
     pub read: File,
-    /// The end to write to.
     pub write: File,
 }
 

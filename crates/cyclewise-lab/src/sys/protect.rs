@@ -35,7 +35,6 @@ pub(crate) struct Probe {
 /// Results for both kinds of page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Probes {
-    /// Anonymous memory.
     pub anonymous: Result<Probe, Errno>,
     /// A private mapping of this program's file.
     pub program: Result<Probe, Errno>,

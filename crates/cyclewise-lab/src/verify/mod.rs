@@ -13,16 +13,13 @@ use serde::Serialize;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// One promise.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Check {
     /// The name scripts use.
     pub name: &'static str,
-    /// The promise, in a sentence.
     pub promise: &'static str,
     /// The observation, with its count.
     pub seen: String,
-    /// Tries.
     pub tries: usize,
     /// Tries in which the counted event happened.
     pub events: usize,
@@ -30,14 +27,11 @@ pub(crate) struct Check {
     pub holds: Option<bool>,
 }
 
-/// The checks of one part.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Verification {
     /// Always [`SCHEMA`].
     pub schema: &'static str,
-    /// What was verified.
     pub what: &'static str,
-    /// Its promises.
     pub checks: Vec<Check>,
     /// Observations that no promise covers.
     pub notes: Vec<String>,

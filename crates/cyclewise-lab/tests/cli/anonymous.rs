@@ -30,7 +30,6 @@ fn in_a_job(args: &[&str]) -> Output {
     command.env("SLURMD_NODENAME", "slurm-node-9").output().unwrap()
 }
 
-/// What the document gives away.
 fn given_away(document: &str) -> Vec<String> {
     // In samples, a job's number may stand as digits by chance.
     let is_in = |name: &String| document.contains(name.as_str()) && !is_only_digits(document, name);
@@ -42,7 +41,6 @@ fn is_only_digits(document: &str, name: &str) -> bool {
     name.chars().all(|c| c.is_ascii_digit()) && !document.contains(&format!("\"{name}\""))
 }
 
-/// A record of `run`, and its text.
 fn run(folder: &Folder, args: &[&str]) -> (Record, String) {
     let path = folder.name("record.json");
     let args = [

@@ -39,7 +39,6 @@ fn verify_lab_reports_each_promise() {
     );
 }
 
-/// What it found of the promises of `what`, of which there are `promises`, and its output.
 fn verified(what: &str, seconds: &str, promises: usize) -> (Vec<Value>, Output) {
     let output = cyclewise(&["verify", what, "--seconds", seconds, "--json", "-"]);
     let mut json: Value = serde_json::from_str(&stdout(&output)).unwrap();

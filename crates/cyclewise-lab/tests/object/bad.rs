@@ -12,7 +12,6 @@ fn line(arguments: &[&str]) -> String {
     line
 }
 
-/// An object made of this text by cc.
 fn made(folder: &Folder, text: &str, options: &[&str]) -> String {
     let name = folder.with("made.c", text);
     COMPILERS[0].object(name.as_ref(), options, folder, "made.so")

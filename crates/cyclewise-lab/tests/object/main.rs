@@ -37,7 +37,6 @@ const COMPILERS: [Compiler; 4] = [
 const STRICT: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 
 impl Compiler {
-    /// Those that are installed.
     fn all() -> Vec<Self> {
         let is_there = |compiler: &Self| {
             let mut command = Command::new(compiler.name);
@@ -51,7 +50,6 @@ impl Compiler {
         COMPILERS.into_iter().filter(is_there).collect()
     }
 
-    /// Compiles, with the header in the path.
     fn compile(self, source: &Path, options: &[&str], into: &Path) {
         let (language, standard) = if self.cxx {
             ("c++", "-std=c++11")
@@ -78,7 +76,6 @@ fn package(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
 }
 
-/// A source of these tests.
 fn source(name: &str) -> PathBuf {
     package("cyclewise-lab/tests/object").join(name)
 }

@@ -3,7 +3,6 @@
 use super::*;
 use cyclewise_lab::record::Verdict;
 
-/// The record and the table.
 fn recorded(args: &[&str]) -> Option<(Record, String)> {
     let folder = Folder::new();
     let json = folder.name("r.json");

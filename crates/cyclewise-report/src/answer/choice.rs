@@ -20,7 +20,6 @@ macro_rules! needs {
     };
 }
 
-/// By experiment.
 const NEEDS: [(&str, &[Need]); 3] = needs! {
     "clock" {
         "For intervals inside one thread": "task-now" as "clock::Instant::<PerTask>::read", "quanta" as "quanta";

@@ -19,7 +19,6 @@ use crate::record::{Experiment, Record};
 
 /// The most lines about a whole run, in a terminal of [`COLUMNS`] columns.
 const MOST: usize = 10;
-/// The columns that sentences are made for.
 const COLUMNS: usize = 100;
 /// How far lines after a sentence's first are indented.
 const INDENT: usize = 2;
@@ -41,7 +40,6 @@ pub fn sentences(record: &Record) -> Vec<String> {
     sentences
 }
 
-/// The lines that a sentence takes.
 fn lines(sentence: &str) -> usize {
     let (mut lines, mut at) = (1, 0);
     for (i, word) in sentence.split(' ').enumerate() {

@@ -39,7 +39,6 @@ pub(super) fn record(record: &Record, asked: Option<Unit>) -> Cow<'_, Record> {
     Cow::Owned(shown)
 }
 
-/// An experiment as it is shown.
 pub(super) fn experiment(e: &Experiment, asked: Option<Unit>) -> Cow<'_, Experiment> {
     let unit = match e.unit {
         Unit::Seconds => asked.unwrap_or_else(|| fitting(e.variants.iter().filter(|v| v.n > 0).map(|v| v.value().0))),

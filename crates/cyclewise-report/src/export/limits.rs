@@ -29,7 +29,6 @@ pub(super) fn cost(cost: Option<&Cost>) -> String {
     }
 }
 
-/// The row and its figure.
 pub(super) fn row(of: Option<&Cost>) -> String {
     match of {
         Some(of) => format!("{} {}", of.row, cost(Some(of))),

@@ -22,7 +22,6 @@ pub(super) fn groups(fleet: &FleetReport) -> Vec<(String, String)> {
     fleet.groups.iter().enumerate().map(line).collect()
 }
 
-/// The sentence on who is alike.
 pub(super) fn alike(fleet: &FleetReport) -> &'static str {
     match fleet.groups.len() {
         0 | 1 => "The records are of machines that are alike in every fact.",
@@ -95,7 +94,6 @@ impl SideBySide {
     }
 }
 
-/// The value of the record with this letter.
 fn value(fleet: &FleetReport, row: &RowSpread, letter: &str) -> String {
     let of = row
         .values

@@ -29,13 +29,9 @@ pub fn takes_stdout(path: Option<&PathBuf>) -> bool {
     path.is_some_and(|p| p == Path::new("-"))
 }
 
-/// Output paths of a document.
 pub struct Documents {
-    /// The JSON.
     pub json: Option<PathBuf>,
-    /// The CSV.
     pub csv: Option<PathBuf>,
-    /// The page.
     pub html: Option<PathBuf>,
 }
 
@@ -140,7 +136,6 @@ fn writable(option: &str, path: &Path) -> Result<()> {
     })
 }
 
-/// A path that an option may name, and what makes its document.
 pub type NamedDocument<'a> = (&'a Option<PathBuf>, &'a dyn Fn() -> Result<String>);
 
 /// Prints the table unless a document takes stdout, then writes every document that has a path.

@@ -9,7 +9,6 @@ use std::cell::Cell;
 use std::io::IsTerminal;
 use std::sync::Mutex;
 
-/// Steps of the bar.
 const STEPS: u64 = 1000;
 /// Without a terminal, a line each time this share of an experiment is done.
 const LINE_EVERY: f64 = 0.25;

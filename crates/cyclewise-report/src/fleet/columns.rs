@@ -21,7 +21,6 @@ pub(super) struct Known {
     pub restarts: u32,
 }
 
-/// A fleet in columns.
 #[derive(Default)]
 pub(super) struct Fleet {
     pub machines: Vec<MachineHead>,
@@ -78,7 +77,6 @@ struct Gathering {
 }
 
 impl Gathering {
-    /// The machine that a record is of.
     fn machine(&mut self, member: &Member, facts: &[Fact]) -> u32 {
         let values = group::values(facts, member);
         let next = self.facts.len();

@@ -12,11 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The rates that a tick may have: from a counter of 1 MHz to ten times the fastest processor.
 const TICKS: RangeInclusive<f64> = 1e6..=1e11;
 
-/// The figures of one row.
 pub struct Column {
-    /// The experiment.
     pub experiment: Arc<str>,
-    /// The variant.
     pub variant: Arc<str>,
     /// After conversion.
     pub unit: Unit,
@@ -30,7 +27,6 @@ pub struct Column {
     pub runs: Vec<f64>,
 }
 
-/// A record whose figures are in the columns.
 pub struct Kept {
     /// Without its rows.
     pub member: Member,
@@ -54,7 +50,6 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// All of `members`.
     pub fn of_members(members: Vec<Member>) -> Self {
         let figures = Figures::default();
         let records = members.into_iter().map(|member| figures.keep(member)).collect();

@@ -13,10 +13,8 @@ const UNKNOWN: &str = "unknown";
 /// The longest value in a label, in characters.
 const LONGEST: usize = 32;
 
-/// A fact by which machines are grouped.
 #[derive(Clone, Copy)]
 pub(super) struct Fact {
-    /// The name that `--by` takes.
     pub name: &'static str,
     /// Its value; empty if the record does not have it.
     of: fn(&Member) -> String,
@@ -112,7 +110,6 @@ pub(super) fn facts(by: &[String]) -> Result<Vec<Fact>> {
     Ok(chosen.copied().collect())
 }
 
-/// The values of `facts` for a member.
 pub(super) fn values(facts: &[Fact], member: &Member) -> Vec<String> {
     let value = |fact: &Fact| {
         let value = (fact.of)(member);
@@ -257,7 +254,6 @@ fn brief(fact: &str, value: &str, shared: usize) -> String {
     }
 }
 
-/// The facts in which two groups differ.
 pub(super) fn differing(a: &Group, b: &Group) -> Vec<String> {
     let pairs = a.facts.iter().zip(&b.facts).filter(|(a, b)| a.1 != b.1);
     pairs.map(|(a, _)| a.0.clone()).collect()

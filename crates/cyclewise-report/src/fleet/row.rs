@@ -6,7 +6,6 @@ use super::figures::Column;
 use crate::record::fleet_report::{GroupSpread, MachineValue, RowSpread};
 use crate::stats::{self, LEAST_SHARE, Machines, Robust, RunSpread};
 
-/// Bins of a strip.
 const BINS: usize = 48;
 
 /// No spread between machines counts as less, as a share: below it, figures differ by the timer's resolution.
@@ -15,7 +14,6 @@ pub(super) const RESOLUTION: f64 = 0.001;
 /// The least distance from the median that makes a difference, as a share.
 const LEAST_APART: f64 = 0.02;
 
-/// A row that has been described.
 pub(super) struct Row {
     pub spread: RowSpread,
     pub fits: Vec<GroupFit>,
@@ -48,11 +46,9 @@ pub(super) struct GroupFit {
     pub group: usize,
     /// The modes by value: one, unless the group's machines lie around several values.
     pub modes: Vec<ModeFit>,
-    /// The spread of the runs of a machine.
     pub run_spread: Option<RunSpread>,
 }
 
-/// One mode of a group.
 pub(super) struct ModeFit {
     /// The logarithms of the least and the greatest of its machines.
     between: [f64; 2],
@@ -92,7 +88,6 @@ impl GroupFit {
     }
 }
 
-/// Describes a column.
 pub(super) fn describe(column: Column, fleet: &Fleet, headline: bool) -> Row {
     let logs: Vec<f64> = column.values.iter().map(|v| v.value.ln()).collect();
     let runs: Vec<f64> = column.runs.iter().map(|x| x.ln()).collect();

@@ -16,7 +16,6 @@ use cyclewise_bench::runner::parts::verdict_of_runs;
 pub struct ByLength {
     /// The least of the ratios.
     pub least: f64,
-    /// The greatest.
     pub most: f64,
     /// The verdict on the first row: what all lengths say, if what the two add among other instructions agrees.
     pub verdict: Verdict,
@@ -24,7 +23,6 @@ pub struct ByLength {
     pub reason: Option<Reason>,
 }
 
-/// A ratio at a length.
 type At = (f64, Interval);
 
 impl Ratio {

@@ -29,14 +29,11 @@ pub struct Limits {
     pub without: Vec<String>,
 }
 
-/// The primitives on one machine.
 #[derive(Debug)]
 pub struct OnMachine {
     /// A short name, which no other machine has: `AMD Zen 4`, or the brand string.
     pub name: String,
-    /// The brand string.
     pub model: String,
-    /// How many CPUs it has.
     pub cpus: u32,
     /// The whole: CPU, how many, hypervisor, kernel.
     pub description: String,
@@ -53,11 +50,9 @@ pub struct OnMachine {
 pub struct PrimitiveCosts {
     /// The limit, of all its operations.
     pub limit: Option<Cost>,
-    /// Ours.
     pub ours: Option<Cost>,
     /// Ours relative to the limit.
     pub to_limit: Option<Ratio>,
-    /// The best of the peers.
     pub peer: Option<Cost>,
     /// Ours relative to it.
     pub to_peer: Option<Ratio>,
@@ -72,16 +67,12 @@ pub enum NoCost {
     NotACost,
 }
 
-/// What a row costs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cost {
-    /// The variant.
     pub row: String,
     /// The figure, in the unit.
     pub value: Result<f64, NoCost>,
-    /// Its 95 % interval.
     pub ci95: Interval,
-    /// The unit.
     pub unit: Unit,
     /// The least and the greatest cost by the loop around it, of a row that is not linear.
     pub range: Option<[AtLength; 2]>,

@@ -3,21 +3,15 @@
 //! A limit is what no implementation on the same machine can be below while it keeps the promise: its fence, its locked
 //! instructions, its stores. A row of it does this and nothing else.
 
-/// A row of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The experiment.
     pub experiment: &'static str,
-    /// The variant.
     pub variant: &'static str,
 }
 
-/// A primitive and what it is compared with.
 #[derive(Debug)]
 pub struct Primitive {
-    /// What it is, and which operation of it.
     pub name: &'static str,
-    /// What sets the limit.
     pub set_by: &'static str,
     /// The rows that are the limit: the fastest of those that a record has, of the experiment of our row if there are such.
     /// Empty where none is known.
@@ -28,7 +22,6 @@ pub struct Primitive {
     pub locked: Option<Row>,
     /// Our rows: the first that a record has counts.
     pub ours: &'static [Row],
-    /// The peers' rows.
     pub peers: &'static [Row],
 }
 

@@ -10,11 +10,8 @@ use crate::stats;
 /// A row with its figure.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured<'a> {
-    /// The record that it is of.
     pub record: &'a Record,
-    /// The experiment.
     pub experiment: &'a Experiment,
-    /// The variant.
     pub variant: &'a Variant,
 }
 

@@ -69,7 +69,6 @@ fn made_up(created: &str, rows: &[(&str, &str, f64)]) -> Record {
     r
 }
 
-/// The limits of one record of these rows.
 fn of_rows(rows: &[(&str, &str, f64)]) -> Limits {
     on_machines(vec![made_up("2026-01-01", rows)])
 }

@@ -13,13 +13,9 @@ const HYPERVISOR_BASES: [u32; 2] = [0x4000_0000, 0x4000_0100];
 /// The four registers of one leaf.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Leaf {
-    /// EAX.
     pub eax: u32,
-    /// EBX.
     pub ebx: u32,
-    /// ECX.
     pub ecx: u32,
-    /// EDX.
     pub edx: u32,
 }
 
@@ -64,7 +60,6 @@ impl Cpuid {
         Some(found.1)
     }
 
-    /// The brand string.
     pub fn brand(&self) -> Option<String> {
         let mut words = Vec::new();
         for number in 0x8000_0002..=0x8000_0004 {

@@ -97,9 +97,7 @@ impl<'a> Group<'a> {
 struct Mount {
     /// The folder of its file system that is mounted.
     root: String,
-    /// Where.
     point: String,
-    /// `cgroup2`, or `cgroup`.
     kind: String,
     /// Options of the file system: for version 1, its controllers.
     options: String,

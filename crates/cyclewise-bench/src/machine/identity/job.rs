@@ -39,7 +39,6 @@ const NAMES: [&str; 17] = [
 pub struct Variables(BTreeMap<String, String>);
 
 impl Variables {
-    /// This process's.
     pub fn of_this_process() -> Self {
         let set = |name: &&str| {
             Some((

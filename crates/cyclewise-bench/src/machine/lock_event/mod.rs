@@ -25,17 +25,13 @@ use std::fmt;
 pub struct LockEvent {
     /// The PMU's name, and the event's in the processor's manual.
     pub name: String,
-    /// What is sampled.
     pub sampled: Spec,
-    /// What a sample means.
     pub kind: SampleMeaning,
-    /// What it is tried on.
     pub exercise: Exercise,
     /// What counts locked instructions where that is another event; none where the sampled one's own count is it.
     pub total: Option<Spec>,
     /// Retired instructions on the same CPUs.
     pub instructions: Spec,
-    /// The CPUs that have it, or all.
     pub cpus: Option<Vec<u32>>,
 }
 
@@ -46,7 +42,6 @@ impl LockEvent {
     }
 }
 
-/// What a sample means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SampleMeaning {
     /// Each counted event is one locked instruction.
@@ -60,7 +55,6 @@ pub enum SampleMeaning {
 /// Locked instructions to try an event on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exercise {
-    /// Additions.
     Add,
     /// Compare and exchange, which AArch64 counts apart.
     CompareExchange,
@@ -69,7 +63,6 @@ pub enum Exercise {
 /// A candidate, and what came of trying it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tried {
-    /// The event.
     pub event: LockEvent,
     /// What was seen, or why it is not offered.
     pub outcome: Result<String, Refusal>,
@@ -82,7 +75,6 @@ pub enum Refusal {
     Errno(Errno),
     /// It opened, and counted this many for so many locked instructions.
     Wrong {
-        /// What it counted, or sampled.
         counted: u64,
         /// What was executed.
         executed: u64,
@@ -104,7 +96,6 @@ impl fmt::Display for Refusal {
 /// What a machine's PMUs offer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Survey {
-    /// What was tried.
     pub tried: Vec<Tried>,
     /// The files that say which events there are to try.
     pub evidence: String,

@@ -7,7 +7,6 @@ use super::{Distance, Matrix, Pair};
 use crate::record::Experiment;
 use crate::stats::levels::{Level, LevelsError, Times, levels};
 
-/// A level of the matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedLevel {
     /// The level; groups are of CPU numbers.

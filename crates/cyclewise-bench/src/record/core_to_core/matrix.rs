@@ -41,15 +41,12 @@ impl Matrix {
 /// The figures of all pairs of one distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Span {
-    /// The distance.
     pub distance: Distance,
-    /// How many pairs.
     pub pairs: usize,
     /// Median of their medians, in nanoseconds.
     pub median: f64,
     /// The quickest pair.
     pub min: f64,
-    /// The slowest.
     pub max: f64,
 }
 

@@ -3,7 +3,6 @@
 /// How far a line moves between two CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Distance {
-    /// Threads of one core.
     Sibling,
     /// Cores of one cluster, if a socket has several.
     Cluster,
@@ -31,20 +30,16 @@ impl Distance {
 /// Two CPUs and how far they are apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
-    /// The CPUs.
     pub cpus: [u32; 2],
-    /// The distance.
     pub distance: Distance,
 }
 
 impl Pair {
-    /// The name of its row.
     pub fn name(&self) -> String {
         let [a, b] = self.cpus;
         format!("{}-{a}-{b}", self.distance.name())
     }
 
-    /// The pair whose row has this name.
     pub fn parse(name: &str) -> Option<Pair> {
         let (distance, cpus) = name.split_once('-')?;
         let (a, b) = cpus.split_once('-')?;

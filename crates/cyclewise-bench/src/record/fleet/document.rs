@@ -6,7 +6,6 @@ use crate::record::{self, doctor, load, verification};
 
 /// A text that was read.
 pub enum Document {
-    /// A record.
     Member(Box<Member>),
     /// A doctor's report, or a verification.
     Checkup(Checkup),

@@ -19,7 +19,6 @@ pub fn is_fleet(start: &[u8]) -> bool {
 
 /// A line after the head.
 pub enum FleetLine {
-    /// A record.
     Member(Box<Member>),
     /// A doctor's report.
     Checkup(Checkup),
@@ -45,7 +44,6 @@ pub struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Reads from `from`.
     pub fn new(from: R) -> Self {
         Self {
             from,

@@ -47,7 +47,6 @@ pub struct Head {
 pub struct Problem {
     /// The file below the folder; of a missing part, the file that it would be, or the node.
     pub name: String,
-    /// What it is.
     pub kind: ProblemKind,
     /// The reason, in one line without control characters.
     pub why: String,
@@ -104,7 +103,6 @@ pub struct Member {
     pub tool: Tool,
     /// The command line after the program's name.
     pub command: Vec<String>,
-    /// The machine.
     pub machine: Machine,
     /// Runs that the record was made of; at least 1.
     pub runs: usize,
@@ -120,7 +118,6 @@ pub struct Member {
 pub struct Row {
     /// The experiment. Members share their names: a fleet has millions of rows and hundreds of names.
     pub experiment: Arc<str>,
-    /// The variant.
     pub variant: Arc<str>,
     /// The unit of the figures below: that of the experiment, not converted.
     pub unit: Unit,
@@ -131,7 +128,6 @@ pub struct Row {
     pub n: usize,
     /// The figure: of several runs where there were several, else of the headline.
     pub value: f64,
-    /// Its 95 % interval.
     pub ci95: Interval,
     /// The figure of each run; empty if there was one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

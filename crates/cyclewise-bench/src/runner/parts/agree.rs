@@ -154,7 +154,6 @@ pub fn verdict_of_runs(ratios: &[f64], floor: f64) -> Verdict {
     }
 }
 
-/// The ratios of the processes in words.
 fn in_words(ratios: &[f64]) -> String {
     let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
     let most = ratios.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -65,7 +65,6 @@ struct Handed {
 pub struct Part {
     /// Its number, from 0.
     pub index: u32,
-    /// How many there are.
     pub of: u32,
     pub(super) earlier: Option<SoFar>,
     arguments: Option<Vec<String>>,
@@ -142,7 +141,6 @@ impl Part {
         self.written.is_some()
     }
 
-    /// The seed of this part of a run that has this seed.
     pub fn seed(&self, of_run: u64) -> u64 {
         of_run.wrapping_add(u64::from(self.index))
     }
@@ -152,7 +150,6 @@ impl Part {
         self.earlier.as_ref()?.record.machine.pinned_cpu
     }
 
-    /// Whether a row failed in a part before.
     pub fn has_failed(&self, experiment: &str, row: &str) -> bool {
         let failed = self.earlier.iter().flat_map(|earlier| &earlier.failed);
         failed.into_iter().any(|(e, r)| e == experiment && r == row)

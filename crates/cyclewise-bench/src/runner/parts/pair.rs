@@ -88,7 +88,6 @@ pub fn compare(parts: u32, programs: [&Path; 2], arguments: &[String], name: &st
     Ok(chain)
 }
 
-/// A file with the arguments.
 fn handed(arguments: &[String]) -> Result<File> {
     let handed = Handed {
         arguments: Some(arguments.to_vec()),

@@ -9,7 +9,6 @@ use crate::surroundings::{CacheSizes, Surroundings};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 use std::io::{Read, Seek, SeekFrom};
 
-/// The instructions from the address on.
 fn decode(at: usize) -> Vec<Instruction> {
     let mut bytes = vec![0; 64 << 10];
     let mut memory = std::fs::File::open("/proc/self/mem").unwrap();

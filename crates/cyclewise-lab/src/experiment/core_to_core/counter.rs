@@ -39,7 +39,6 @@ fn by_exclusives(counter: &AtomicU64) {
     RETRIES.set(RETRIES.get() + failed);
 }
 
-/// A row of exclusives.
 #[cfg(target_arch = "aarch64")]
 pub(super) fn exclusives(name: String, crowd: &Crowd) -> Box<dyn Sampler> {
     row(name, crowd, by_exclusives)

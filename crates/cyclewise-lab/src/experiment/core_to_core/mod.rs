@@ -43,7 +43,6 @@ pub(super) static DEFINITION: Definition = Definition {
 struct Plan {
     /// The most pairs.
     pairs: usize,
-    /// Round trips of a sample.
     round_trips: u64,
     /// How long a sample of a counter lasts.
     span: Duration,

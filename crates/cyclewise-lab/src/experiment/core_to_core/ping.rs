@@ -26,7 +26,6 @@ pub(super) const BATCHES: usize = 9;
 /// Medians of a sample, which is their least: if both CPUs have other work, the threads may not run at the same time
 /// for a while.
 const MEDIANS: usize = 3;
-/// Batches of a sample in all.
 pub(super) const ALL_BATCHES: usize = BATCHES * MEDIANS;
 
 /// A sample that takes longer ends with the batches it has: threads that share a CPU with others, or with each other

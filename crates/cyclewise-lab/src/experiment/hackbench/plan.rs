@@ -10,11 +10,9 @@ use std::time::Duration;
 pub enum Carrier {
     /// A forked process.
     Processes,
-    /// A thread of this process.
     Threads,
 }
 
-/// What one run does.
 #[derive(Clone, Debug)]
 pub struct Plan {
     carrier: Carrier,
@@ -36,7 +34,6 @@ pub(super) enum Fault {
     ReceiverSleeps,
 }
 
-/// The outcome of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
     /// From the wake-up until the last task was reaped.
@@ -77,12 +74,10 @@ impl Plan {
         self.carrier
     }
 
-    /// The kind of channel.
     pub fn channel(&self) -> ChannelKind {
         self.channel
     }
 
-    /// Groups.
     pub fn groups(&self) -> u32 {
         self.groups
     }
@@ -112,7 +107,6 @@ impl Plan {
         u64::from(Self::FDS) * u64::from(self.loops)
     }
 
-    /// Messages in all.
     pub fn messages(&self) -> u64 {
         u64::from(self.groups) * u64::from(Self::FDS) * self.share()
     }

@@ -11,7 +11,6 @@ use std::path::Path;
 struct Limits {
     /// RLIMIT_NPROC and RLIMIT_NOFILE.
     user: limits::Limits,
-    /// Files that are open already.
     files_open: u64,
     root: bool,
     /// The task limits of the system and of control groups: name, and tasks left.

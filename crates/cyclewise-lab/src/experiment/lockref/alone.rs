@@ -21,7 +21,6 @@ const WINDOWS: usize = 3;
 /// Sleep between two windows.
 const APART: Duration = Duration::from_millis(4);
 
-/// The rows, measured on `cpu`, one of `cpus`.
 pub(super) fn rows(cpu: u32, cpus: &[u32], elided: &mut ElidedRows) -> Result<Vec<Box<dyn Sampler>>> {
     let mut bench = Bench::new();
     // Also on that CPU: batch lengths are determined here.

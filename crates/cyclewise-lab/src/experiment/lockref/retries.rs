@@ -40,7 +40,6 @@ fn count(failed: u64, queued: u64) {
     RETRIES.set(retries);
 }
 
-/// `P`, with its calls counted.
 #[derive(Default)]
 pub(super) struct Counted<P>(pub(super) P);
 

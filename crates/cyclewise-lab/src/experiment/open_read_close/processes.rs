@@ -29,7 +29,6 @@ pub(super) struct Processes {
     iterations: u64,
 }
 
-/// The outcome of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
     /// Iterations done.

@@ -57,12 +57,10 @@ impl Target {
         }
     }
 
-    /// Its path.
     pub(super) fn path(&self) -> &CStr {
         &self.file
     }
 
-    /// The type of its file system.
     pub(super) fn file_system(&self) -> String {
         file::file_system(&self.file).unwrap_or_else(|| "an unknown file system".to_string())
     }

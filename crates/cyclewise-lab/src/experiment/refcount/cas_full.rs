@@ -17,10 +17,8 @@ macro_rules! cas_full {
         pub(crate) struct $name($atomic);
 
         impl $name {
-            /// The saturated count.
             pub(crate) const SATURATED: $value = $value::MAX;
 
-            /// A count of `references`.
             #[must_use]
             pub(crate) const fn new(references: $value) -> Self {
                 Self($atomic::new(references))

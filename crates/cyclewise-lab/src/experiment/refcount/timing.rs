@@ -24,7 +24,6 @@ pub(super) fn subjects() -> Vec<Box<dyn Sampler>> {
     ]
 }
 
-/// A pass in progress.
 struct Pass<C> {
     name: &'static str,
     count: C,

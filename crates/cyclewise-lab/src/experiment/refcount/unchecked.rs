@@ -13,7 +13,6 @@ macro_rules! unchecked {
         pub(crate) struct $name($atomic);
 
         impl $name {
-            /// A count of `references`.
             #[must_use]
             pub(crate) const fn new(references: $value) -> Self {
                 Self($atomic::new(references))

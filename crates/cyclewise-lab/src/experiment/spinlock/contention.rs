@@ -79,7 +79,6 @@ impl Work {
     }
 }
 
-/// The outcome of a run.
 #[derive(Debug)]
 pub(super) struct LockRun {
     /// From the first start to the last end.

@@ -6,7 +6,6 @@ use std::sync::{Mutex, PoisonError};
 
 /// A lock under test.
 pub(super) trait Lock: Send + Sync + 'static {
-    /// The name of its rows.
     const NAME: &str;
 
     /// A lock for this many threads.

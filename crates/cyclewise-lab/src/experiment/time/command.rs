@@ -12,7 +12,6 @@ use crate::sys::interrupt;
 use crate::sys::spawn::Finished;
 use std::rc::Rc;
 
-/// A command to be timed.
 pub(crate) struct CommandSampler {
     pub(super) name: String,
     pub(super) run: Line,

@@ -11,7 +11,6 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-/// Which run it is.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum RunNumber {
     /// Sample n, of how many if known.
@@ -42,7 +41,6 @@ impl RunNumber {
     }
 }
 
-/// The status as a shell has it.
 pub(super) fn code(status: ExitStatus) -> i32 {
     status.code().or(status.signal().map(|s| 128 + s)).unwrap_or(-1)
 }

@@ -50,7 +50,6 @@ impl Shell {
 pub(crate) struct Line {
     pub(super) text: String,
     pub(super) words: Vec<String>,
-    /// Whether a shell runs it.
     pub(super) by_shell: bool,
 }
 

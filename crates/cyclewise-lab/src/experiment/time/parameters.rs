@@ -10,9 +10,7 @@ const MOST: usize = 100_000;
 pub(crate) struct Named {
     /// The name, if it was given one.
     pub name: Option<String>,
-    /// The text.
     pub text: String,
-    /// Names and values.
     pub parameters: Vec<(String, String)>,
 }
 

@@ -9,7 +9,6 @@ use std::process::{Command, Stdio};
 /// What commands read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Input {
-    /// Nothing.
     #[default]
     Null,
     /// This file, from its beginning in each run.

@@ -6,7 +6,6 @@ use crate::experiment::meanings::{Meaning, of_experiment};
 use crate::verify::Verification;
 use std::fmt::Write;
 
-/// The list of experiments, with what their variants are where `with_variants`.
 pub(crate) fn experiments(all: &[&Definition], with_variants: bool, look: Look) -> String {
     let mut out = String::new();
     for d in all {

@@ -47,7 +47,6 @@ pub(crate) struct Inputs {
     pub perf: Result<u64, Errno>,
     /// Which events see locked instructions.
     pub lock_events: Survey,
-    /// The emulator that counts them.
     pub lock_emulator: lock_emulator::Emulator,
     /// KVM's interface version.
     pub kvm: Result<i32, Errno>,
@@ -57,13 +56,11 @@ pub(crate) struct Inputs {
     pub protect: protect::Probes,
     /// Anonymous files.
     pub memfd: memfd::Probe,
-    /// Resource limits.
     pub limits: Limits,
     /// The CPUs that this process may use, by sched_getaffinity(2).
     pub affinity: Option<Vec<u32>>,
     /// /proc/stat before and after an interval.
     pub stat: [Reading; 2],
-    /// That interval.
     pub stat_interval: Duration,
 }
 
@@ -102,7 +99,6 @@ impl Inputs {
         }
     }
 
-    /// Whether the machine is an x86.
     pub(super) fn is_x86(&self) -> bool {
         self.arch == "x86_64"
     }

@@ -13,9 +13,7 @@ pub(crate) struct Report {
     pub created: String,
     /// The program that examined it.
     pub tool: Tool,
-    /// The machine.
     pub machine: MachineHead,
-    /// The lines.
     pub lines: Vec<Line>,
 }
 
@@ -32,7 +30,6 @@ impl Report {
     }
 }
 
-/// The status of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Status {
@@ -58,22 +55,17 @@ impl Status {
     }
 }
 
-/// One line of the report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Line {
     /// The name for scripts, in kebab-case.
     pub name: &'static str,
-    /// What the machine answers.
     #[serde(flatten)]
     pub answer: Answer,
 }
 
-/// What a line says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Answer {
-    /// The status.
     pub status: Status,
-    /// The finding.
     pub value: String,
     /// The file, register or call that shows it, with the raw value.
     pub evidence: String,
@@ -92,7 +84,6 @@ impl Answer {
         }
     }
 
-    /// Adds a consequence.
     pub(crate) fn so(mut self, consequence: impl Into<String>) -> Self {
         self.consequence = Some(consequence.into());
         self

@@ -12,7 +12,6 @@ use crate::error::{Error, Result};
 use cyclewise::percpu::{CurrentSlot, Index, PerCpu, Pinned, Slot, this_cpu};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// How many words.
 pub(crate) const WORDS: usize = 64;
 
 /// Words with a copy for each CPU, or for each `mm_cid`. Holds their address, so that a loop keeps it in a register.
@@ -87,7 +86,6 @@ impl Gs {
 pub(crate) struct GsWords<'a>(&'a Pinned, *mut u64);
 
 impl GsWords<'_> {
-    /// Adds one.
     #[inline(always)]
     pub(crate) fn inc(self, n: usize) {
         // SAFETY: Invariants 1 and 2.

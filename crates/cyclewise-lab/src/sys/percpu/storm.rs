@@ -28,7 +28,6 @@ pub(crate) trait StormTarget: Sync {
     fn in_child(&self) -> bool;
 }
 
-/// Counts of a storm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StormStats {
     /// Steps that threads did.
@@ -37,7 +36,6 @@ pub(crate) struct StormStats {
     pub signals: u64,
     /// Moves of a thread to another CPU.
     pub moves: u64,
-    /// Forked children.
     pub forks: u64,
     /// Children that found an error, or did not end by themselves.
     pub bad_forks: u64,

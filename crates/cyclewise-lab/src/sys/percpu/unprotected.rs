@@ -9,12 +9,10 @@ use crate::sys::affinity;
 use cyclewise::percpu::{PerCpu, Slot};
 use std::sync::atomic::AtomicU64;
 
-/// `N` words for each CPU.
 #[derive(Debug)]
 pub(crate) struct Words<const N: usize>(PerCpu<[u64; N]>);
 
 impl<const N: usize> Words<N> {
-    /// Zeroes.
     pub(crate) fn new() -> Self {
         Self(PerCpu::new())
     }

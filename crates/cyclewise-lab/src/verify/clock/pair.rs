@@ -25,7 +25,6 @@ use std::time::{Duration, Instant};
 /// Two CPUs: in *now*, *load* and *store* the first one's thread stores and the second one's loads.
 pub(super) type Pair = [u32; 2];
 
-/// The outcome of a test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
     /// Comparisons of two times.
@@ -197,7 +196,6 @@ pub(super) const FENCE: Store = |word, value| {
     fence(SeqCst);
 };
 
-/// Only stores.
 pub(super) const STORE: Store = |word, value| word.store(value, Relaxed);
 
 /// *load*, *fence* or *store*. `note` reads the storing thread's time, `read` the loading thread's.

@@ -56,7 +56,6 @@ impl Tested {
         Ok(())
     }
 
-    /// The checks of the promises.
     pub(super) fn checks(&self, pairs: usize, all: usize) -> Vec<Check> {
         if pairs == 0 {
             return Vec::new();

@@ -18,7 +18,6 @@ use std::time::{Duration, Instant};
 /// Storm time of one target: long enough for every thread to be preempted, short enough for many rounds.
 const STORM: Duration = Duration::from_millis(500);
 
-/// A target with its twin.
 trait Tried: StormTarget {
     /// The errors of the target and of its twin, after all threads have ended.
     fn wrong(self: Box<Self>) -> (u64, u64);

@@ -32,11 +32,9 @@ pub(crate) struct Chromium {
 pub(crate) struct Layout {
     pub(crate) scroll_width: u32,
     pub(crate) height: u32,
-    /// The visible plots.
     pub(crate) plots: Vec<Plot>,
 }
 
-/// A visible plot.
 pub(crate) struct Plot {
     pub(crate) x: f64,
     pub(crate) y: f64,
@@ -46,7 +44,6 @@ pub(crate) struct Plot {
     pub(crate) markers: usize,
 }
 
-/// A screenshot.
 pub(crate) struct Picture {
     width: u32,
     channels: usize,
@@ -76,7 +73,6 @@ impl Chromium {
         program.map(|program| Chromium { program })
     }
 
-    /// Lays `page` out in a frame of this width.
     pub(crate) fn lay_out(&self, page: &str, width: u32) -> Layout {
         let dir = tempfile::tempdir().unwrap();
         let dom = self.run(dir.path(), page, [width, 800], &["--dump-dom"]);

@@ -62,7 +62,6 @@ fn run(source: &mut Source, noise: Noise, change: f64) -> Record {
     record
 }
 
-/// The record of these processes.
 fn joined(runs: impl IntoIterator<Item = Record>) -> Record {
     let mut runs = runs.into_iter();
     let mut all = runs.next().unwrap();
@@ -78,7 +77,6 @@ fn joined(runs: impl IntoIterator<Item = Record>) -> Record {
     all
 }
 
-/// A record of `k` processes.
 fn record_of(source: &mut Source, k: usize, noise: Noise, change: f64) -> Record {
     joined((0..k).map(|_| run(source, noise, change)))
 }

@@ -18,7 +18,6 @@ fn samples(source: &mut Source, n: usize, typical: f64) -> Vec<f64> {
     (0..n).map(|_| one(source)).collect()
 }
 
-/// The record of `time` with one command.
 fn timed(samples: Vec<f64>) -> Record {
     let floor = stats::split_paired_floor(&samples);
     let mut record = record(1e9, vec![sampled("make", samples)]);

@@ -42,7 +42,6 @@ pub fn fleet(report: &FleetReport, out: &mut dyn Write) -> io::Result<()> {
     writer.flush()
 }
 
-/// The lines of one row.
 fn lines<W: Write>(
     report: &FleetReport,
     row: &RowSpread,

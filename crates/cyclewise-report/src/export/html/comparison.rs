@@ -18,7 +18,6 @@ use crate::record::fleet_report::FleetReport;
 use crate::record::{Verdict, letters};
 use askama::Template;
 
-/// A comparison of records.
 #[derive(Template)]
 #[template(path = "compare.html")]
 pub(super) struct ComparePage<'a> {
@@ -95,13 +94,11 @@ impl SideBySideView {
 /// Records that have a column of their own: the page's table scrolls.
 const MOST_COLUMNS: usize = 26;
 
-/// One experiment of the comparison.
 struct ComparedExperiment<'a> {
     id: String,
     name: &'a str,
     question: &'a str,
     floor: String,
-    /// The experiment in one line.
     line: String,
     /// Those that are more than same or undecided.
     verdicts: Vec<Sentence>,
@@ -111,7 +108,6 @@ struct ComparedExperiment<'a> {
 }
 
 impl<'a> ComparePage<'a> {
-    /// The page of `report`.
     pub(super) fn new(report: &'a CompareReport) -> Result<Self> {
         let names = report.records.iter().enumerate();
         let names: Vec<_> = names.map(|(i, r)| (letters(i), record_name(r))).collect();

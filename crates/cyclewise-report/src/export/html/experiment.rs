@@ -12,13 +12,11 @@ use crate::export::row::{cycles, kind, least, marks, median, spread, usual_state
 use crate::record::core_to_core::{Matrix, spans};
 use crate::record::{Experiment, Published, Record, Variant, bounds};
 
-/// An experiment of a record.
 pub(super) struct ExperimentView<'a> {
     pub(super) id: String,
     pub(super) name: &'a str,
     pub(super) question: &'a str,
     pub(super) source: &'a str,
-    /// The experiment in one line.
     pub(super) line: String,
     pub(super) verdicts: Vec<Sentence>,
     pub(super) floor: String,
@@ -26,7 +24,6 @@ pub(super) struct ExperimentView<'a> {
     pub(super) plot: Plot,
     /// The one-way times between CPUs, if it has them.
     pub(super) matrix: Option<Plot>,
-    /// What to use.
     pub(super) choices: Vec<String>,
     /// What someone needs to decide.
     pub(super) table: Table,

@@ -8,7 +8,6 @@ use crate::error::Result;
 use crate::record::{Published, Record, Warning};
 use askama::Template;
 
-/// The style of every page.
 pub const STYLE: &str = include_str!("../../../templates/report.css");
 
 /// Dots of all strips of a page, in each of its two shapes. A dot takes about 10 bytes in each, so the dots of a page of one
@@ -39,7 +38,6 @@ struct RecordView<'a> {
     /// The CPU model.
     name: &'a str,
     created: &'a str,
-    /// What the record answers.
     answer: Vec<String>,
     facts: Vec<Fact>,
     mitigations: Vec<(String, String)>,
@@ -48,7 +46,6 @@ struct RecordView<'a> {
 }
 
 impl<'a> RunPage<'a> {
-    /// The page of `records`.
     pub fn new(records: &'a [Record], published: &dyn Fn(&str) -> &'static [Published]) -> Result<Self> {
         let title = match records {
             [one] if one.experiments.iter().any(|e| e.timing.is_some()) => {

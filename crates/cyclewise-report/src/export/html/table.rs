@@ -18,7 +18,6 @@ pub struct Column {
     pub words: bool,
 }
 
-/// One cell.
 pub struct Cell {
     pub text: String,
     /// A smaller second line; may be empty.
@@ -37,7 +36,6 @@ pub struct Table {
 }
 
 impl Table {
-    /// An empty table.
     pub fn new(caption: impl Into<String>) -> Self {
         Table {
             caption: caption.into(),
@@ -65,7 +63,6 @@ impl Table {
     }
 }
 
-/// A cell of words.
 pub fn words(text: impl Into<String>) -> Cell {
     Cell {
         text: text.into(),
@@ -75,7 +72,6 @@ pub fn words(text: impl Into<String>) -> Cell {
     }
 }
 
-/// A cell with a number.
 pub fn number(text: impl Into<String>) -> Cell {
     Cell {
         class: "number",

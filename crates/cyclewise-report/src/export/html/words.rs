@@ -10,11 +10,9 @@ pub struct Sentence {
     pub word: &'static str,
     /// A sign that is visible in black and white.
     pub sign: &'static str,
-    /// The sentence.
     pub text: String,
 }
 
-/// The finding as one sentence.
 pub fn sentence(finding: &Finding) -> Sentence {
     Sentence {
         word: finding.verdict.as_str(),
@@ -23,7 +21,6 @@ pub fn sentence(finding: &Finding) -> Sentence {
     }
 }
 
-/// The sign of a verdict.
 pub fn sign(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Faster => "▲",
@@ -35,7 +32,6 @@ pub fn sign(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The result of the A/A control, in one sentence.
 pub fn floor(control: Option<&Control>, unit: Unit) -> String {
     let Some(c) = control else {
         return "This record contains no A/A control, so its noise floor is unknown.".to_owned();

@@ -15,7 +15,6 @@ use crate::record::fleet_report::{Component, FleetReport, MachineValue, Outlier,
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
-/// Labels and their values.
 type Labels<'a> = Vec<(&'a str, &'a str)>;
 
 /// Writes the report.
@@ -83,7 +82,6 @@ impl Exposition<'_> {
         writeln!(self.out, "{end} {value:e}")
     }
 
-    /// A family with its samples.
     fn gauges<'l>(
         &mut self,
         name: &str,

@@ -175,7 +175,6 @@ fn compared(report: &CompareReport, e: &CompareExperiment, look: Look) -> String
 /// Which of the two records of a row.
 #[derive(Clone, Copy)]
 pub enum Of {
-    /// The base.
     Base,
     /// The record that the verdict is about.
     Other,

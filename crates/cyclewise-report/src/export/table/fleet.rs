@@ -11,12 +11,10 @@ use std::fmt::Write;
 
 /// Lines of problems, of outliers and of differences.
 const MOST_LINES: usize = 20;
-/// Groups that are listed.
 const MOST_GROUPS: usize = 30;
 /// Nodes that are named beside a feature.
 const MOST_NODES: usize = 5;
 
-/// The whole report.
 pub fn fleet(report: &FleetReport, look: Look) -> String {
     let mut out = format!("{}\n", wrapped(&totals(report), look, 0, 2));
     out.push_str(&groups(report, look));

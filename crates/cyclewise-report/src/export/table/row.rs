@@ -6,7 +6,6 @@ use crate::export::number::{NONE, count, estimate, significant};
 use crate::export::row::{cycles, kind, least, marks, median, most, spread, usual_state};
 use crate::record::{Experiment, Record, Unit, Variant};
 
-/// The table of `rows` of an experiment of `record`.
 pub(super) fn rows(record: &Record, e: &Experiment, rows: &[&Variant], look: Look) -> String {
     let column =
         |title, rank, cell: &dyn Fn(&Variant) -> String| Column::new(title, rank, rows.iter().map(|v| cell(v)));

@@ -7,7 +7,6 @@ use crate::record::fleet::Member;
 pub struct Case {
     /// The name that the example `made-up-fleet` takes.
     pub name: &'static str,
-    /// What is in it.
     pub about: &'static str,
     /// The machines that a report must name as unlike, and no others.
     pub named: &'static [usize],
@@ -27,7 +26,6 @@ const SIXTY: Made = Made {
     ..MADE
 };
 
-/// All of them.
 pub static CASES: [Case; 7] = [
     Case {
         name: "nothing",
@@ -118,7 +116,6 @@ pub static CASES: [Case; 7] = [
 ];
 
 impl Case {
-    /// The records, made from this seed.
     pub fn members(&self, seed: u64) -> Vec<Member> {
         let made = Made { seed, ..self.made };
         made.members(|_, machine, row, runs| (self.bend)(machine, row, runs))

@@ -28,17 +28,13 @@ use std::sync::Arc;
 pub struct Made {
     /// Groups, which differ in their microcode.
     pub groups: usize,
-    /// Machines of a group.
     pub machines: usize,
-    /// Runs of a machine.
     pub runs: usize,
     /// Rows of a record; the first are headlines.
     pub rows: usize,
     /// Between groups, of each row.
     pub between_groups: f64,
-    /// Between machines of a group.
     pub between_machines: f64,
-    /// Between runs of a machine.
     pub between_runs: f64,
     /// The correlation of a machine's rows: what it has in common in all of them.
     pub correlation: f64,

@@ -30,7 +30,6 @@ fn alike_groups_of_unequal_size_do_not_differ() {
     assert!(found <= 3.min(seeds as usize / 4), "{found} of {seeds} fleets");
 }
 
-/// The fleet of the promise.
 const PROMISED: Made = Made {
     groups: 20,
     machines: 1000,

@@ -13,7 +13,6 @@ use crate::sys::percpu::storm::StormTarget;
 use crate::sys::percpu::unprotected::between;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::SeqCst};
 
-/// Number of objects.
 const OBJECTS: usize = 128;
 
 const INSIDE: u8 = 0; // in the bag
@@ -22,7 +21,6 @@ const ASIDE: u8 = 2; // the bag had no room
 
 /// A container of numbered objects.
 trait Bag: Sync {
-    /// A taken object.
     type Held<'a>
     where
         Self: 'a;
@@ -38,7 +36,6 @@ trait Bag: Sync {
     fn look(&self, each: impl FnMut(usize));
 }
 
-/// A bag and the marks of its objects.
 struct Marked<B> {
     bag: B,
     marks: [AtomicU8; OBJECTS],

@@ -18,15 +18,10 @@ use crate::record::fleet_report::{FleetReport, RowSpread};
 use askama::Template;
 use row::RowView;
 
-/// Groups that are listed.
 const MOST_GROUPS: usize = 60;
-/// Rows that have a plot.
 const MOST_ROWS: usize = 60;
-/// Outliers that are listed.
 const MOST_OUTLIERS: usize = 300;
-/// Sentences on differences.
 const MOST_DIFFERENCES: usize = 100;
-/// Problems that are listed.
 const MOST_PROBLEMS: usize = 200;
 /// Nodes that are named beside a feature.
 const MOST_NODES: usize = 10;
@@ -63,7 +58,6 @@ pub(super) struct FleetPage {
 }
 
 impl FleetPage {
-    /// The page of `report`.
     pub(super) fn new(report: &FleetReport) -> Result<Self> {
         let headlines: Vec<&RowSpread> = report.rows.iter().filter(|r| r.headline).collect();
         let plotted = &headlines[..headlines.len().min(MOST_ROWS)];

@@ -29,7 +29,6 @@ pub(super) enum AxisPosition {
     High,
 }
 
-/// The axis of a plot.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Axis {
     pub lo: f64,
@@ -127,7 +126,6 @@ impl Axis {
         !self.log && self.lo > 0.0
     }
 
-    /// Where `value` is drawn.
     pub(super) fn position(&self, value: f64) -> AxisPosition {
         if value < self.lo {
             AxisPosition::Low

@@ -13,7 +13,6 @@ const LONGEST_WHISKER: f64 = 2.0;
 /// Height of a bar, in pixels.
 const BAR: f64 = 12.0;
 
-/// One bar.
 pub struct Bar {
     pub label: &'static str,
     pub value: f64,
@@ -23,7 +22,6 @@ pub struct Bar {
     pub figure: String,
 }
 
-/// Bars to draw.
 pub struct Bars<'a> {
     pub name: &'a str,
     pub unit: &'a str,
@@ -86,7 +84,6 @@ impl Bars<'_> {
     }
 }
 
-/// The bar and its interval.
 fn bar(canvas: &Canvas, bar: &Bar, y: f64, x: &dyn Fn(f64) -> f64) -> Result<()> {
     if !bar.value.is_finite() {
         return Ok(());

@@ -23,7 +23,6 @@ const MOST_DOTS: usize = 40;
 /// Height of a legend line, in pixels.
 const LEGEND: f64 = 18.0;
 
-/// One line of a figure.
 pub struct Line {
     pub label: String,
     /// Count and value, in ascending order of counts.
@@ -32,7 +31,6 @@ pub struct Line {
     pub published: Vec<(f64, f64)>,
 }
 
-/// A figure with curves.
 pub struct Curves<'a> {
     pub name: &'a str,
     pub unit: &'a str,

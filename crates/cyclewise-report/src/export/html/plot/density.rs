@@ -30,7 +30,6 @@ const MOST_OUTLIERS: usize = 60;
 /// The most letters of an outlier's name.
 const NAME: usize = 24;
 
-/// One group.
 pub struct DensityStrip<'a> {
     pub label: String,
     /// What the group is, below the label where there is room.

@@ -32,7 +32,6 @@ pub struct Heat<'a> {
     pub columns: Vec<String>,
     /// Row by row.
     pub cells: Vec<Option<f64>>,
-    /// The caption below it.
     pub caption: String,
 }
 

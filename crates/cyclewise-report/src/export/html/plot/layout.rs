@@ -17,7 +17,6 @@ const AXIS_HEIGHT: f64 = 46.0;
 pub(super) enum Shape {
     /// Tablets and larger.
     Wide,
-    /// Phones.
     Narrow,
 }
 
@@ -42,7 +41,6 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The layout of `figure` on `axis`.
     pub(super) fn new(figure: &Figure, axis: &Axis, shape: Shape) -> Layout {
         let longest = figure.strips.iter().map(|s| s.label.chars().count()).max().unwrap_or(0) as f64;
         let (width, left, right, row, label, ticks) = match shape {
@@ -75,7 +73,6 @@ impl Layout {
         }
     }
 
-    /// Top of row `i`.
     pub(super) fn top(&self, i: usize) -> f64 {
         4.0 + self.row * i as f64
     }
@@ -114,7 +111,6 @@ impl Layout {
         }
     }
 
-    /// Width of a lane.
     pub(super) fn lane(&self) -> f64 {
         LANE
     }

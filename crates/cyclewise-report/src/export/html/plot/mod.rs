@@ -32,7 +32,6 @@ pub use heat::Heat;
 use layout::{Layout, SCALE, Shape};
 pub use palette::{LINES, SERIES};
 
-/// One row of a strip plot.
 pub struct Strip<'a> {
     pub label: String,
     pub samples: &'a [f64],
@@ -54,7 +53,6 @@ impl Strip<'_> {
     }
 }
 
-/// A strip plot to draw.
 pub struct Figure<'a> {
     pub name: &'a str,
     pub unit: &'a str,
@@ -73,13 +71,11 @@ pub struct Svg {
     pub body: String,
 }
 
-/// A drawn plot.
 pub struct Plot {
     /// The wide and the narrow one; empty if there is nothing to draw.
     pub svgs: Vec<Svg>,
     /// The description for screen readers.
     pub label: String,
-    /// How to read it.
     pub caption: String,
     /// What the colours of the dots are: the index of each from 1, and its words.
     pub legend: Vec<(usize, &'static str)>,
@@ -108,7 +104,6 @@ fn both_shapes(draw: impl Fn(Shape) -> Result<(f64, f64, String)>) -> Result<Vec
 }
 
 impl Figure<'_> {
-    /// Draws the plot.
     pub fn draw(&self) -> Result<Plot> {
         let Some(axis) = Axis::choose(&self.strips) else {
             return Ok(Plot {
@@ -130,7 +125,6 @@ impl Figure<'_> {
         })
     }
 
-    /// Samples that are finite.
     fn samples(&self) -> usize {
         self.strips.iter().map(|s| s.finite().count()).sum()
     }

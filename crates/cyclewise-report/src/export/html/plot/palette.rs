@@ -5,7 +5,6 @@
 
 use plotters::style::RGBColor;
 
-/// What a colour is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// Labels and figures.
@@ -14,9 +13,7 @@ pub(super) enum Role {
     Muted,
     /// Grid lines and row separators.
     Grid,
-    /// The background of a lane.
     Lane,
-    /// A mean and its whiskers.
     Mean,
     /// A strip's samples, by its series from 0. The style sheet turns each vertex into a dot.
     Dots(usize),
