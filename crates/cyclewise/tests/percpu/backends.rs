@@ -5,7 +5,7 @@
 
 #![cfg(target_os = "linux")]
 
-use crate::parts::{HITS, again, kernel_has_rseq, nothing_is_lost, part};
+use crate::parts::{HITS, NOT_BY_LIBC, again, kernel_has_rseq, nothing_is_lost};
 use cyclewise::percpu::{Backend, Counter, FreeList, PerCpu, Reason, Ref, Report, Ring, Slot, backend};
 #[cfg(target_arch = "x86_64")]
 use cyclewise::{
@@ -117,7 +117,7 @@ fn portable_slots_do_all() {
 
 #[test]
 fn without_libcs_registration_we_register() {
-    if part().is_some() {
+    again(&[("own", NOT_BY_LIBC)], |_| {
         if kernel_has_rseq() {
             assert_eq!(
                 (backend().backend, backend().reason),
@@ -130,13 +130,7 @@ fn without_libcs_registration_we_register() {
             std::thread::spawn(|| HITS.add(1)).join().unwrap();
         }
         println!("{}", backend());
-        return;
-    }
-    again(
-        "backends::without_libcs_registration_we_register",
-        "own",
-        "glibc.pthread.rseq=0",
-    );
+    });
 }
 
 /// An area of another library's, which registers it as tcmalloc does: by itself, for the calling thread, with this signature.
@@ -157,7 +151,7 @@ const IS_FOREIGN: (Backend, Reason) = (Backend::Portable, Reason::Foreign);
 
 #[test]
 fn a_thread_that_another_library_registered_uses_portable_slots() {
-    if part().is_some() {
+    again(&[("foreign", NOT_BY_LIBC)], |_| {
         if !kernel_has_rseq() {
             return;
         }
@@ -175,80 +169,49 @@ fn a_thread_that_another_library_registered_uses_portable_slots() {
         .unwrap();
         assert_eq!(HITS.sum(), 1001);
         nothing_is_lost();
-        return;
-    }
-    again(
-        "backends::a_thread_that_another_library_registered_uses_portable_slots",
-        "foreign",
-        "glibc.pthread.rseq=0",
-    );
+    });
 }
 
 /// The other library comes first, with our signature or its own, on the thread that then uses per-CPU data first: all threads use portable
 /// slots, and the other library's area stays as it is.
 #[test]
 fn a_process_that_another_library_registered_first_uses_portable_slots() {
-    const TEST: &str = "backends::a_process_that_another_library_registered_first_uses_portable_slots";
-    let Some(part) = part() else {
-        for signature in ["53053053", "12345678"] {
-            again(TEST, signature, "glibc.pthread.rseq=0");
-        }
-        return;
-    };
-    if !kernel_has_rseq() {
-        return;
-    }
-    let theirs = register_theirs(u32::from_str_radix(&part, 16).unwrap());
-    let is_foreign = || assert_eq!((backend().backend, backend().reason), IS_FOREIGN);
-    is_foreign();
-    nothing_is_lost();
-    std::thread::spawn(is_foreign).join().unwrap();
-    assert_ne!(theirs.0[1].load(Relaxed), u32::MAX, "their area has a CPU");
-    let of_cpus = (0..).map_while(Slot::from_id).map(|slot| HITS.get(slot)).sum::<u64>();
-    assert_eq!((of_cpus, HITS.sum()), (0, 80_000), "a CPU's slot was used");
-}
-
-#[cfg(target_arch = "x86_64")]
-#[test]
-fn under_a_filter_that_says_enosys_portable_slots_are_used() {
-    if part().is_some() {
-        crate::common::filter::refuse(libc::SYS_rseq, &[], libc::ENOSYS);
-        portable_slots_do_all();
-        return;
-    }
     again(
-        "backends::under_a_filter_that_says_enosys_portable_slots_are_used",
-        "filtered",
-        "glibc.pthread.rseq=0",
+        &["53053053", "12345678"].map(|signature| (signature, NOT_BY_LIBC)),
+        |signature| {
+            if !kernel_has_rseq() {
+                return;
+            }
+            let theirs = register_theirs(u32::from_str_radix(signature, 16).unwrap());
+            let is_foreign = || assert_eq!((backend().backend, backend().reason), IS_FOREIGN);
+            is_foreign();
+            nothing_is_lost();
+            std::thread::spawn(is_foreign).join().unwrap();
+            assert_ne!(theirs.0[1].load(Relaxed), u32::MAX, "their area has a CPU");
+            let of_cpus = (0..).map_while(Slot::from_id).map(|slot| HITS.get(slot)).sum::<u64>();
+            assert_eq!((of_cpus, HITS.sum()), (0, 80_000), "a CPU's slot was used");
+        },
     );
 }
 
 /// Some filters return success and do nothing. An area without ids must not be used.
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn under_a_filter_that_lies_portable_slots_are_used() {
-    if part().is_some() {
-        crate::common::filter::refuse(libc::SYS_rseq, &[], 0);
+fn under_a_filter_that_refuses_or_lies_portable_slots_are_used() {
+    again(&[("38", NOT_BY_LIBC), ("0", NOT_BY_LIBC)], |errno| {
+        crate::common::filter::refuse(libc::SYS_rseq, &[], errno.parse().unwrap());
         portable_slots_do_all();
-        return;
-    }
-    again(
-        "backends::under_a_filter_that_lies_portable_slots_are_used",
-        "lied to",
-        "glibc.pthread.rseq=0",
-    );
+    });
 }
 
 /// A filter may report that no thread exists. The library does not believe it, and each thread keeps its area.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn under_a_filter_that_says_that_all_threads_are_gone_nobody_loses_an_area() {
-    const TEST: &str = "backends::under_a_filter_that_says_that_all_threads_are_gone_nobody_loses_an_area";
-    if part().is_none() {
-        return again(TEST, "gone", "glibc.pthread.rseq=0");
-    }
-    crate::common::filter::refuse(libc::SYS_tgkill, &[], libc::ESRCH);
-    nothing_is_lost();
+    again(&[("gone", NOT_BY_LIBC)], |_| {
+        crate::common::filter::refuse(libc::SYS_tgkill, &[], libc::ESRCH);
+        nothing_is_lost();
+    });
 }
 
 /// Without membarrier no CPU's sequences can be stopped: a steal is refused, and a reference counts in a shared word from
@@ -256,13 +219,14 @@ fn under_a_filter_that_says_that_all_threads_are_gone_nobody_loses_an_area() {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn where_nobody_can_be_stopped_nobody_is_stolen_from() {
-    const TEST: &str = "backends::where_nobody_can_be_stopped_nobody_is_stolen_from";
-    let Some(part) = part() else {
-        again(TEST, "38", "");
-        again(TEST, "0", "");
-        return;
-    };
-    crate::common::filter::refuse(libc::SYS_membarrier, &[], part.parse().unwrap());
+    again(&[("38", ""), ("0", "")], |errno| {
+        nobody_is_stolen_from(errno.parse().unwrap())
+    });
+}
+
+#[cfg(target_arch = "x86_64")]
+fn nobody_is_stolen_from(errno: i32) {
+    crate::common::filter::refuse(libc::SYS_membarrier, &[], errno);
     let list = FreeList::new();
     list.grow(7).push();
     let refused = Slot::all().filter(|&slot| list.steal(slot).is_err()).count();
@@ -300,17 +264,17 @@ fn where_nobody_can_be_stopped_nobody_is_stolen_from() {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn where_nobody_can_be_stopped_any_more_nobody_is_stolen_from() {
+    again(&[("38", ""), ("0", ""), ("0", NOT_BY_LIBC)], |errno| {
+        nobody_is_stolen_from_any_more(errno.parse().unwrap());
+    });
+}
+
+#[cfg(target_arch = "x86_64")]
+fn nobody_is_stolen_from_any_more(errno: i32) {
     use cyclewise::error::Refusal;
     use cyclewise::percpu::{Cpu, Guard, Stack, Stopped};
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-    const TEST: &str = "backends::where_nobody_can_be_stopped_any_more_nobody_is_stolen_from";
-    let Some(part) = part() else {
-        again(TEST, "38", "");
-        again(TEST, "0", "");
-        again(TEST, "0", "glibc.pthread.rseq=0");
-        return;
-    };
     let released = AtomicUsize::new(0);
     let release = || {
         released.fetch_add(1, Relaxed);
@@ -349,7 +313,7 @@ fn where_nobody_can_be_stopped_any_more_nobody_is_stolen_from() {
         ((Ok(1), Ok(1), Ok(1), Ok(true)), Some(Ok(Slot::from_id(0))))
     );
     fill();
-    crate::common::filter::refuse(libc::SYS_membarrier, &[], part.parse().unwrap());
+    crate::common::filter::refuse(libc::SYS_membarrier, &[], errno);
     let refusal = list.drain().map(Iterator::count).unwrap_err();
     assert!(
         matches!(refusal, Refusal::System { .. }) && refusal.to_string().contains("membarrier"),
@@ -408,28 +372,27 @@ impl Drop for Destroyed<'_> {
 #[test]
 fn the_twin_that_is_not_asked_is_believed() {
     use crate::common::filter::If;
-    const TEST: &str = "backends::the_twin_that_is_not_asked_is_believed";
     const RSEQ: u32 = 1 << 7; // MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ, include/uapi/linux/membarrier.h
-    if part().is_none() {
-        return again(TEST, "twin", "");
-    }
-    let (arg, mask) = (0, u32::MAX);
-    let is_the_call = If::Bits { arg, mask, value: RSEQ };
-    let no_flags = If::Bits { arg: 1, mask, value: 0 };
-    crate::common::filter::refuse(libc::SYS_membarrier, &[is_the_call, no_flags], 0);
-    let list = FreeList::new();
-    list.grow(7).push();
-    assert_eq!(list.drain().map(Iterator::count), Ok(1));
+    again(&[("twin", "")], |_| {
+        let (arg, mask) = (0, u32::MAX);
+        let is_the_call = If::Bits { arg, mask, value: RSEQ };
+        let no_flags = If::Bits { arg: 1, mask, value: 0 };
+        crate::common::filter::refuse(libc::SYS_membarrier, &[is_the_call, no_flags], 0);
+        let list = FreeList::new();
+        list.grow(7).push();
+        assert_eq!(list.drain().map(Iterator::count), Ok(1));
+    });
 }
 
 /// The C library reports that it registers threads, but has not registered the thread that decides.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn a_thread_that_libc_left_out_is_noticed() {
-    if part().is_none() {
-        again("backends::a_thread_that_libc_left_out_is_noticed", "left out", "");
-        return;
-    }
+    again(&[("left out", "")], |_| is_left_out());
+}
+
+#[cfg(target_arch = "x86_64")]
+fn is_left_out() {
     // SAFETY: a C string.
     let offset = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_offset".as_ptr()) }.cast::<isize>();
     if offset.is_null() || !kernel_has_rseq() {
@@ -455,34 +418,18 @@ fn a_thread_that_libc_left_out_is_noticed() {
 #[test]
 fn under_a_filter_that_lied_to_libc_portable_slots_are_used() {
     use std::os::unix::process::CommandExt;
-    const TEST: &str = "backends::under_a_filter_that_lied_to_libc_portable_slots_are_used";
-    match part().as_deref() {
-        None => {
-            again(TEST, "installs", "");
-            again(TEST, "late", "");
-        }
-        // Where the C library has registered, the first use comes after the filter.
-        Some("late") => {
+    again(&[("installs", ""), ("late", "")], |part| {
+        // A process of the second part uses per-CPU data for the first time after the filter.
+        if part != "runs" {
             crate::common::filter::refuse(libc::SYS_rseq, &[], 0);
-            let report = backend();
-            println!("{report}");
-            assert_eq!(report.backend, Backend::Portable);
-            nothing_is_lost();
         }
-        Some("installs") => {
-            crate::common::filter::refuse(libc::SYS_rseq, &[], 0);
+        if part == "installs" {
+            const THIS: &str = "backends::under_a_filter_that_lied_to_libc_portable_slots_are_used";
             let program = std::env::current_exe().unwrap();
-            let error = std::process::Command::new(program)
-                .args(["--exact", TEST, "--nocapture", "--test-threads=1"])
-                .env(crate::parts::PART, "runs")
-                .exec();
-            panic!("exec: {error}");
+            panic!("exec: {}", crate::parts::command(&program, THIS, "runs").exec());
         }
-        Some(_) => {
-            let report = backend();
-            println!("{report}");
-            assert_eq!(report.backend, Backend::Portable);
-            nothing_is_lost();
-        }
-    }
+        println!("{}", backend());
+        assert_eq!(backend().backend, Backend::Portable);
+        nothing_is_lost();
+    });
 }

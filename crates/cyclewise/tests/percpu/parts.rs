@@ -12,21 +12,39 @@ cyclewise::percpu! {
 }
 
 /// The part that a child runs.
-pub(crate) const PART: &str = "CYCLEWISE_PERCPU_PART";
+const PART: &str = "CYCLEWISE_PERCPU_PART";
 
-/// Runs a test of this program again, alone, as a part, and forwards its output. Skipped under an emulator, which cannot
-/// start a second program. The test is named with its module.
-pub(crate) fn again(test: &str, part: &str, tunables: &str) {
-    again_as(&std::env::current_exe().unwrap(), test, part, tunables);
+/// The C library does not register threads.
+pub(crate) const NOT_BY_LIBC: &str = "glibc.pthread.rseq=0";
+
+/// Runs the test in which the closure `body` is written again, alone, in a new process for each part and with these tunables of the
+/// C library. There `body` is told the part.
+pub(crate) fn again<F: FnOnce(&str)>(parts: &[(&str, &str)], body: F) {
+    if let Ok(part) = std::env::var(PART) {
+        return body(&part);
+    }
+    for (part, tunables) in parts {
+        again_as(&std::env::current_exe().unwrap(), test_of(&body), part, tunables);
+    }
 }
 
-/// The same by another file, a changed copy of this program.
+/// The name of the test in which a closure is written, with its module.
+fn test_of<F>(_: &F) -> &'static str {
+    let path = std::any::type_name::<F>().split_once("::").unwrap().1;
+    path.strip_suffix("::{{closure}}").expect("a closure of the test's")
+}
+
+/// This program's command that runs the test of this name as a part.
+pub(crate) fn command(program: &Path, test: &str, part: &str) -> Command {
+    let mut command = Command::new(program);
+    command.args(["--exact", test, "--nocapture", "--test-threads=1"]);
+    command.env(PART, part);
+    command
+}
+
+/// Runs a test again by this file, and forwards its output. Skipped under an emulator, which cannot start a second program.
 pub(crate) fn again_as(program: &Path, test: &str, part: &str, tunables: &str) {
-    let output = Command::new(program)
-        .args(["--exact", test, "--nocapture", "--test-threads=1"])
-        .env(PART, part)
-        .env("GLIBC_TUNABLES", tunables)
-        .output();
+    let output = command(program, test, part).env("GLIBC_TUNABLES", tunables).output();
     let cannot_start = match &output {
         Err(e) => e.raw_os_error() == Some(libc::ENOEXEC),
         // The exit status of a posix_spawn child whose exec fails, where the emulator's vfork is a fork.

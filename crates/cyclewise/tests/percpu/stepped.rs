@@ -7,8 +7,8 @@
 use crate::common::filter;
 use crate::common::sanitizer::is_asan;
 use crate::common::trap_flag::{self, turn};
+use crate::parts::{NOT_BY_LIBC, again};
 use cyclewise::percpu::{Backend, Counter, FreeList, PerCpu, Ref, Ring, backend};
-use std::process::Command;
 use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU64, Ordering::SeqCst};
 
 /// The handler works at every `STRIDE`-th instruction; each step runs `STRIDE` times, with another offset each time.
@@ -144,25 +144,8 @@ fn check() {
 
 #[test]
 fn every_instruction_is_a_point_of_interruption() {
-    const PART: &str = "CYCLEWISE_PERCPU_STEPPED";
     if is_asan() {
         return println!("skipped: AddressSanitizer adds thousands of instructions to each step");
     }
-    if std::env::var_os(PART).is_some() {
-        return check();
-    }
-    // The C library registers first, so this runs a child in which it does not.
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--exact",
-            "stepped::every_instruction_is_a_point_of_interruption",
-            "--nocapture",
-        ])
-        .env(PART, "")
-        .env("GLIBC_TUNABLES", "glibc.pthread.rseq=0")
-        .output()
-        .unwrap();
-    let [out, err] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
-    assert!(output.status.success(), "{out}{err}");
-    print!("{out}");
+    again(&[("stepped", NOT_BY_LIBC)], |_| check());
 }

@@ -6,7 +6,7 @@
 
 use crate::common::child::in_child;
 use crate::common::signal;
-use crate::parts::{BY_CID, HITS, again, part};
+use crate::parts::{BY_CID, HITS, NOT_BY_LIBC, again};
 use cyclewise::percpu::{PerCpu, backend};
 
 /// Where we register threads, a handler may be the first in its thread to use per-CPU data.
@@ -15,28 +15,21 @@ fn a_threads_first_use_may_be_a_handlers() {
     extern "C" fn add(_: i32) {
         HITS.add(1);
     }
-    if part().is_none() {
-        again(
-            "threads::a_threads_first_use_may_be_a_handlers",
-            "handler",
-            "glibc.pthread.rseq=0",
-        );
-        return;
-    }
-    // The process's first use must not be in a handler.
-    println!("{}", backend());
-    HITS.add(0);
-    signal::handle(libc::SIGUSR1, add);
-    for _ in 0..200 {
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                // SAFETY: a signal to this thread.
-                unsafe { libc::raise(libc::SIGUSR1) };
-                HITS.add(1);
+    again(&[("handler", NOT_BY_LIBC)], |_| {
+        // The process's first use must not be in a handler.
+        println!("{}", backend());
+        HITS.add(0);
+        signal::handle(libc::SIGUSR1, add);
+        for _ in 0..200 {
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    signal::raise(libc::SIGUSR1);
+                    HITS.add(1);
+                });
             });
-        });
-    }
-    assert_eq!(HITS.sum(), 400);
+        }
+        assert_eq!(HITS.sum(), 400);
+    });
 }
 
 #[test]
@@ -71,17 +64,7 @@ fn a_child_of_a_fork_goes_on_with_copies_of_its_own() {
         });
         assert_eq!(mine.sum(), 5, "the children's were theirs");
     }
-    if part().is_none() {
-        for tunables in ["", "glibc.pthread.rseq=0"] {
-            again(
-                "threads::a_child_of_a_fork_goes_on_with_copies_of_its_own",
-                "fork",
-                tunables,
-            );
-        }
-        return;
-    }
-    check();
+    again(&[("fork", ""), ("fork", NOT_BY_LIBC)], |_| check());
 }
 
 #[test]
@@ -141,34 +124,30 @@ fn signals_whose_handlers_add_lose_nothing() {
         BY_CID.add(1 << 32);
         SEEN.fetch_add(1, SeqCst);
     }
-    if part().is_none() {
-        for tunables in ["", "glibc.pthread.rseq=0"] {
-            again("threads::signals_whose_handlers_add_lose_nothing", "signals", tunables);
+    again(&[("signals", ""), ("signals", NOT_BY_LIBC)], |_| {
+        signal::handle(libc::SIGALRM, add);
+        signal::every(libc::SIGALRM, 50);
+        let mut mine = 0u64;
+        while SEEN.load(SeqCst) < 200 {
+            for _ in 0..1000 {
+                HITS.add(1);
+                BY_CID.add(1);
+            }
+            mine += 1000;
         }
-        return;
-    }
-    signal::handle(libc::SIGALRM, add);
-    signal::every(libc::SIGALRM, 50);
-    let mut mine = 0u64;
-    while SEEN.load(SeqCst) < 200 {
-        for _ in 0..1000 {
-            HITS.add(1);
-            BY_CID.add(1);
-        }
-        mine += 1000;
-    }
-    signal::every(libc::SIGALRM, 0);
-    // Another thread may still be in the last signal's handler. Only a reading that no handler overlapped counts.
-    let missing = loop {
-        let seen = SEEN.load(SeqCst);
-        let expected = mine + (seen << 32);
-        let missing = (HITS.sum().wrapping_sub(expected), BY_CID.sum().wrapping_sub(expected));
-        if BEGUN.load(SeqCst) == seen {
-            break missing;
-        }
-        std::thread::yield_now();
-    };
-    assert_eq!(missing, (0, 0));
+        signal::every(libc::SIGALRM, 0);
+        // Another thread may still be in the last signal's handler. Only a reading that no handler overlapped counts.
+        let missing = loop {
+            let seen = SEEN.load(SeqCst);
+            let expected = mine + (seen << 32);
+            let missing = (HITS.sum().wrapping_sub(expected), BY_CID.sum().wrapping_sub(expected));
+            if BEGUN.load(SeqCst) == seen {
+                break missing;
+            }
+            std::thread::yield_now();
+        };
+        assert_eq!(missing, (0, 0));
+    });
 }
 
 /// A thread's destructors use per-CPU data as usual, in any order: the library registers no thread destructor.
@@ -202,29 +181,21 @@ fn destructors_of_a_threads_words_use_per_cpu_data() {
         static EARLY: RefCell<Option<Last>> = const { RefCell::new(None) };
         static LATE: RefCell<Option<Last>> = const { RefCell::new(None) };
     }
-    if part().is_none() {
-        for tunables in ["", "glibc.pthread.rseq=0"] {
-            again(
-                "threads::destructors_of_a_threads_words_use_per_cpu_data",
-                "destructors",
-                tunables,
-            );
-        }
-        return;
-    }
     const THREADS: u64 = 20;
-    for early in 0..THREADS {
-        let end = std::thread::spawn(move || {
-            // Before and after this thread's first use, which may register it.
-            if early.is_multiple_of(2) {
-                HITS.add(0);
-            }
-            EARLY.with(|last| last.replace(Some(Last(4))));
-        });
-        end.join().unwrap();
-    }
-    println!("{}", backend());
-    assert_eq!((HITS.sum(), COUNTER.sum()), (5 * THREADS, 5 * THREADS as i64));
+    again(&[("destructors", ""), ("destructors", NOT_BY_LIBC)], |_| {
+        for early in 0..THREADS {
+            let end = std::thread::spawn(move || {
+                // Before and after this thread's first use, which may register it.
+                if early.is_multiple_of(2) {
+                    HITS.add(0);
+                }
+                EARLY.with(|last| last.replace(Some(Last(4))));
+            });
+            end.join().unwrap();
+        }
+        println!("{}", backend());
+        assert_eq!((HITS.sum(), COUNTER.sum()), (5 * THREADS, 5 * THREADS as i64));
+    });
 }
 
 /// No drop, no way back: the thread stays on its CPU and cannot enter again. Others are as they were. (The twin is the drop above.)
