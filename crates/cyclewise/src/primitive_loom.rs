@@ -2,7 +2,10 @@
 //!
 //! # Safety
 //! The contract of [`inc_negative_at`] and [`dec_negative_at`] makes their references valid.
-#![expect(unsafe_code, reason = "a count by its offset from the value")]
+#![expect(
+    unsafe_code,
+    reason = "a count by its offset from the value, and a cell whose accesses loom checks"
+)]
 #![allow(dead_code, reason = "each model uses a part")]
 
 use core::cmp;
@@ -28,6 +31,36 @@ pub(crate) mod threads {
     pub(crate) use loom::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize};
     pub(crate) use loom::sync::{Arc, Mutex};
     pub(crate) use loom::{model, thread};
+
+    /// A value whose accesses loom checks: unordered reads and writes end a model.
+    pub(crate) struct Checked<T>(loom::cell::UnsafeCell<T>);
+
+    // SAFETY: loom ends the model if two threads access the cell at once.
+    unsafe impl<T: Send> Send for Checked<T> {}
+    // SAFETY: and if one reads while another writes.
+    unsafe impl<T: Send> Sync for Checked<T> {}
+
+    impl<T> Checked<T> {
+        pub(crate) fn new(value: T) -> Self {
+            Self(loom::cell::UnsafeCell::new(value))
+        }
+
+        #[track_caller]
+        pub(crate) fn get(&self) -> T
+        where
+            T: Copy,
+        {
+            // SAFETY: valid; loom sees to it that nobody writes.
+            self.0.with(|value| unsafe { *value })
+        }
+
+        /// Writes, and returns what was there.
+        #[track_caller]
+        pub(crate) fn replace(&self, new: T) -> T {
+            // SAFETY: valid; loom sees to it that nobody else reads or writes.
+            self.0.with_mut(|value| unsafe { core::mem::replace(&mut *value, new) })
+        }
+    }
 
     /// Twins broken on purpose: each fails with these words.
     macro_rules! caught {

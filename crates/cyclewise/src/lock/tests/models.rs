@@ -1,11 +1,7 @@
 //! Loom models of the real algorithm with two or three threads.
 //!
-//! The value is a cell of loom's, so a data race fails a model. So does a thread that is never woken.
+//! The value is a [`Checked`] one, so a data race fails a model. So does a thread that is never woken.
 //! Models of three threads allow two or three preemptions; models of two threads have no limit.
-//!
-//! # Safety
-//! The models check the accesses to the cell.
-#![expect(unsafe_code, reason = "a cell whose accesses loom checks")]
 
 use super::super::fast_path;
 use super::super::high_half_word::HighHalfWord;
@@ -15,8 +11,8 @@ use super::super::nodes::for_tests::all_free;
 use super::super::park::Park;
 use super::super::relax::Pause;
 use super::kernel::{Kernel, Looks, NOTHING, REFUSED};
+use crate::primitive::threads::Checked;
 use core::sync::atomic::Ordering::Relaxed;
-use loom::cell::UnsafeCell;
 use loom::thread;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -24,28 +20,22 @@ use std::sync::Arc;
 /// A lock and its value.
 pub(super) struct Guarded<W, P> {
     pub(super) word: W,
-    value: UnsafeCell<u32>,
-    park: PhantomData<P>,
+    value: Checked<u32>,
+    park: PhantomData<fn() -> P>,
 }
-
-// SAFETY: loom fails the model if two threads access the cell at once.
-unsafe impl<W: Sync, P> Sync for Guarded<W, P> {}
-// SAFETY: loom checks the accesses of any thread.
-unsafe impl<W: Send, P> Send for Guarded<W, P> {}
 
 impl<W: LockWord, P: Park> Guarded<W, P> {
     pub(super) fn new(word: W) -> Arc<Self> {
         Arc::new(Self {
             word,
-            value: UnsafeCell::new(0),
+            value: Checked::new(0),
             park: PhantomData,
         })
     }
 
     /// Called by the holder.
     fn add(&self) {
-        // SAFETY: valid; loom checks that no other thread accesses it.
-        self.value.with_mut(|value| unsafe { *value += 1 });
+        self.value.replace(self.value.get() + 1);
     }
 
     pub(super) fn section(&self) {
@@ -80,9 +70,7 @@ impl<W: LockWord, P: Park> Guarded<W, P> {
     /// After all threads have ended: all sections ran, and the lock is in its initial state.
     pub(super) fn check(&self, sections: u32) {
         self.section();
-        // SAFETY: valid, and all threads have ended.
-        let value = self.value.with(|value| unsafe { *value });
-        assert_eq!(value, sections + 1, "every section ran once");
+        assert_eq!(self.value.get(), sections + 1, "every section ran once");
         assert!(!fast_path::is_locked(&self.word), "no thread holds it");
         assert_eq!(self.word.tail(), 0, "nobody waits");
         assert!(all_free(), "every node is free");

@@ -1,49 +1,37 @@
 //! Loom tries every order of the accesses of two or three threads on the real types.
 //!
-//! The value is a [`Cell`](loom::cell::UnsafeCell) of loom's: unordered reads and writes end a model. Guarantees that
-//! do not concern one cell are counted.
-//!
-//! # Safety
-//! The models test the access to the cell.
-#![expect(unsafe_code, reason = "a cell whose accesses loom checks")]
+//! The value is a [`Checked`] one. Guarantees that do not concern one cell are counted.
 
 use super::super::Arc;
 use super::super::count::{Count, MAX};
 use super::super::weak::Weak;
+use crate::primitive::threads::Checked;
 use core::sync::atomic::Ordering::Relaxed;
-use loom::cell::UnsafeCell;
 use loom::thread;
 use std::sync::atomic::AtomicUsize as Plain;
 
 /// A value that checks its reads, writes and destruction. Its counter is outside the model.
 pub(super) struct Value {
-    cell: UnsafeCell<usize>,
+    cell: Checked<usize>,
     /// Values created and not destroyed.
     live: std::sync::Arc<Plain>,
 }
-
-// SAFETY: loom ends the model if two threads access the cell at once.
-unsafe impl Send for Value {}
-// SAFETY: and if one reads while another writes.
-unsafe impl Sync for Value {}
 
 impl Value {
     pub(super) fn new(live: &std::sync::Arc<Plain>) -> Self {
         live.fetch_add(1, Relaxed);
         Self {
-            cell: UnsafeCell::new(1),
+            cell: Checked::new(1),
             live: std::sync::Arc::clone(live),
         }
     }
 
     pub(super) fn read(&self) -> usize {
-        // SAFETY: valid; loom sees to it that nobody writes.
-        self.cell.with(|value| unsafe { *value })
+        self.cell.get()
     }
 
     pub(super) fn write(&mut self, new: usize) {
-        // SAFETY: valid; loom sees to it that nobody else reads or writes.
-        self.cell.with_mut(|value| unsafe { *value = new });
+        self.cell.replace(new);
     }
 }
 

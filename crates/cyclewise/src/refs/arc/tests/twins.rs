@@ -1,16 +1,15 @@
 //! Tests of the models: protocols with one defect, each caught by the check that the right one passes.
 //!
 //! # Safety
-//! The checks test the access to the cell.
-#![expect(unsafe_code, reason = "a cell whose accesses loom checks")]
+//! The models test the access to what the twins of `get_mut` give.
+#![expect(unsafe_code, reason = "twins of `get_mut`")]
 
 use super::super::Arc;
 use super::super::count::{Count, DEAD, MAX, SATURATED, SOLE, references};
 use super::models::{Value, turns_strong, turns_weak_and_back};
 use crate::primitive::AtomicUsize;
-use crate::primitive::threads::caught;
+use crate::primitive::threads::{Checked, caught};
 use core::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
-use loom::cell::UnsafeCell;
 use loom::thread;
 
 /// A reference count, correct or broken.
@@ -106,22 +105,17 @@ impl<const WRONG: u8> Protocol for Twin<WRONG> {
 /// A value and its count.
 struct Counted<P> {
     count: P,
-    value: UnsafeCell<usize>,
+    value: Checked<usize>,
 }
-
-// SAFETY: loom ends the model if two threads access the cell at once.
-unsafe impl<P: Sync> Sync for Counted<P> {}
 
 impl<P: Protocol> Counted<P> {
     fn read(&self) {
-        // SAFETY: valid; loom sees to it that nobody writes.
-        self.value.with(|value| unsafe { *value });
+        self.value.get();
     }
 
     fn put(&self) {
         if self.count.dec_and_test() {
-            // SAFETY: valid; loom sees to it that nobody else reads or writes.
-            self.value.with_mut(|value| unsafe { *value = 0 });
+            self.value.replace(0);
         }
     }
 }
@@ -129,7 +123,7 @@ impl<P: Protocol> Counted<P> {
 fn counted<P: Protocol>(state: usize) -> [loom::sync::Arc<Counted<P>>; 2] {
     let counted = loom::sync::Arc::new(Counted {
         count: P::new(state),
-        value: UnsafeCell::new(1),
+        value: Checked::new(1),
     });
     [loom::sync::Arc::clone(&counted), counted]
 }

@@ -1,19 +1,14 @@
 //! Loom tries every order of the accesses of two or three threads on the real type.
 //!
-//! The object is a [`Cell`](loom::cell::UnsafeCell) of loom's beside the `LockRef`, written by the thread that marks it
-//! dead: unordered reads and writes end a model.
-//!
-//! # Safety
-//! The models test the access to the cell.
-#![expect(unsafe_code, reason = "a cell whose accesses loom checks")]
+//! The object is a [`Checked`] value beside the `LockRef`, written by the thread that marks it dead.
 
 use super::super::guard::Guard;
 use super::super::lock_ref::LockRef;
 use super::super::operation::{DEAD, MAX, SATURATED};
 use super::super::policy::Bounded;
 use crate::lock::NoRelax;
+use crate::primitive::threads::Checked;
 use core::sync::atomic::Ordering::Relaxed;
-use loom::cell::UnsafeCell;
 use loom::thread;
 use std::sync::atomic::AtomicUsize;
 
@@ -79,18 +74,15 @@ impl Protocol for LockRef<(), Once> {
 /// The count, and a value that is used while the object is alive.
 pub(super) struct Object<P> {
     pub(super) count: P,
-    value: UnsafeCell<usize>,
+    value: Checked<usize>,
     deaths: AtomicUsize,
 }
-
-// SAFETY: loom ends the model if two threads access the cell at once.
-unsafe impl<P: Sync> Sync for Object<P> {}
 
 impl<P: Protocol> Object<P> {
     fn new(count: u32) -> [loom::sync::Arc<Self>; 2] {
         let object = loom::sync::Arc::new(Self {
             count: P::new(count),
-            value: UnsafeCell::new(1),
+            value: Checked::new(1),
             deaths: AtomicUsize::new(0),
         });
         [loom::sync::Arc::clone(&object), object]
@@ -98,14 +90,12 @@ impl<P: Protocol> Object<P> {
 
     /// The caller holds a reference.
     fn read(&self) {
-        // SAFETY: valid; loom sees to it that nobody writes.
-        self.value.with(|value| unsafe { *value });
+        self.value.get();
     }
 
     /// The caller marked the object dead.
     fn destroy(&self) {
-        // SAFETY: valid; loom sees to it that nobody else reads or writes.
-        self.value.with_mut(|value| unsafe { *value = 0 });
+        self.value.replace(0);
         self.deaths.fetch_add(1, Relaxed);
     }
 

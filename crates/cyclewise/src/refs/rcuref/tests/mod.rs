@@ -1,14 +1,8 @@
 //! Loom tries every order of the accesses of two threads, on the real count and on three with one defect each.
-//!
-//! The object is a [`Cell`](loom::cell::UnsafeCell) of loom's: unordered reads and writes end a model.
-//!
-//! # Safety
-//! The checks test the access to the cell.
-#![expect(unsafe_code, reason = "a cell whose accesses loom checks")]
 
 use super::{Got, Rcuref, UNDECIDED};
 use crate::primitive::AtomicU32;
-use loom::cell::UnsafeCell;
+use crate::primitive::threads::{Checked, caught};
 use loom::sync::Arc;
 use loom::thread;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -87,30 +81,23 @@ impl<const WRONG: u8> Protocol for Twin<WRONG> {
 /// A slot: its count and its value.
 struct Slot<P> {
     count: P,
-    value: UnsafeCell<bool>,
+    value: Checked<bool>,
     /// Values created minus values freed.
     live: std::sync::atomic::AtomicU32,
 }
-
-// SAFETY: loom ends the model if two threads access the cell at once.
-unsafe impl<P: Sync> Sync for Slot<P> {}
 
 impl<P: Protocol> Slot<P> {
     fn new(stored: u32, filled: bool) -> [Arc<Self>; 2] {
         let slot = Arc::new(Self {
             count: P::with(stored),
-            value: UnsafeCell::new(filled),
+            value: Checked::new(filled),
             live: u32::from(filled).into(),
         });
         [Arc::clone(&slot), slot]
     }
 
     fn write(&self, filled: bool) {
-        // SAFETY: valid; loom sees to it that nobody else reads or writes.
-        let was = self
-            .value
-            .with_mut(|value| unsafe { std::mem::replace(&mut *value, filled) });
-        assert_ne!(was, filled, "freed twice");
+        assert_ne!(self.value.replace(filled), filled, "freed twice");
         self.live.store(filled.into(), Relaxed);
     }
 
@@ -119,8 +106,7 @@ impl<P: Protocol> Slot<P> {
             Got::Dead => {}
             Got::Last => self.write(false),
             Got::Reference => {
-                // SAFETY: valid; loom sees to it that nobody writes.
-                assert!(self.value.with(|value| unsafe { *value }), "freed early");
+                assert!(self.value.get(), "freed early");
                 self.put();
             }
         }
@@ -195,20 +181,8 @@ fn failed_gets_do_not_move_a_dead_count() {
     });
 }
 
-#[test]
-#[should_panic(expected = "Causality violation")]
-fn a_put_that_frees_at_once_is_caught() {
-    a_get_meets_the_last_put::<Twin<FREES_AT_ONCE>>();
-}
-
-#[test]
-#[should_panic(expected = "never freed")]
-fn a_get_that_stores_the_dead_mark_is_caught() {
-    a_get_meets_a_new_life::<Twin<STORES_DEAD>>();
-}
-
-#[test]
-#[should_panic(expected = "Causality violation")]
-fn a_relaxed_get_is_caught() {
-    a_get_meets_a_new_life::<Twin<RELAXED_GET>>();
+caught! {
+    a_put_that_frees_at_once_is_caught: "Causality violation" by a_get_meets_the_last_put::<Twin<FREES_AT_ONCE>>();
+    a_get_that_stores_the_dead_mark_is_caught: "never freed" by a_get_meets_a_new_life::<Twin<STORES_DEAD>>();
+    a_relaxed_get_is_caught: "Causality violation" by a_get_meets_a_new_life::<Twin<RELAXED_GET>>();
 }

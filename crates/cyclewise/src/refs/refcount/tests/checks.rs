@@ -1,46 +1,32 @@
 //! The checks: each runs a few threads in every order, and panics if a guarantee is broken.
-//!
-//! The object is a [`Cell`](loom::cell::UnsafeCell) of loom's: unordered reads and writes end a model.
-//!
-//! # Safety
-//! The checks test the access to the cell.
-#![expect(unsafe_code, reason = "a cell whose accesses loom checks")]
 
 use super::super::Refcount;
 use super::protocol::Protocol;
-use loom::cell::UnsafeCell;
+use crate::primitive::threads::Checked;
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 
 /// An object with its count. A write frees it.
 struct Counted<P> {
     count: P,
-    value: UnsafeCell<bool>,
+    value: Checked<bool>,
 }
-
-// SAFETY: loom ends the model if two threads access the cell at once.
-unsafe impl<P: Sync> Sync for Counted<P> {}
 
 impl<P: Protocol> Counted<P> {
     fn new(references: u64) -> [Arc<Self>; 2] {
         let counted = Arc::new(Self {
             count: P::new(references),
-            value: UnsafeCell::new(true),
+            value: Checked::new(true),
         });
         [Arc::clone(&counted), counted]
     }
 
     fn read(&self) {
-        // SAFETY: valid; loom sees to it that nobody writes.
-        assert!(self.value.with(|value| unsafe { *value }), "freed early");
+        assert!(self.value.get(), "freed early");
     }
 
     fn free(&self) {
-        // SAFETY: valid; loom sees to it that nobody else reads or writes.
-        let was = self
-            .value
-            .with_mut(|value| unsafe { std::mem::replace(&mut *value, false) });
-        assert!(was, "freed twice");
+        assert!(self.value.replace(false), "freed twice");
     }
 
     fn put(&self) {
