@@ -212,18 +212,3 @@ fn orderings_that_std_refuses_are_refused() {
     atomic::fence(Ordering::Acquire);
     assert_eq!(word.load(Ordering::SeqCst), 0);
 }
-
-#[test]
-fn what_std_implements_is_implemented() {
-    assert_eq!(format!("{:?}", atomic::AtomicI16::from(-3)), "-3");
-    assert_eq!(format!("{:?}", atomic::AtomicBool::default()), "false");
-    let mut word = atomic::AtomicU64::new(5);
-    *word.get_mut() += 1;
-    // SAFETY: the word is borrowed mutably, so nothing else accesses it.
-    let same = unsafe { atomic::AtomicU64::from_ptr(word.as_ptr()) };
-    same.inc(Ordering::Relaxed);
-    assert_eq!(word.into_inner(), 7);
-    static STATIC: atomic::AtomicUsize = atomic::AtomicUsize::new(3);
-    assert_eq!(STATIC.fetch_sub(4, Ordering::SeqCst), 3);
-    assert_eq!(STATIC.load(Ordering::SeqCst), usize::MAX);
-}

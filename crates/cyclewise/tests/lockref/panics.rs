@@ -173,17 +173,6 @@ fn a_policy_that_unwinds_beside_a_holder_leaves_it_to_the_holder() {
     }
 }
 
-#[test]
-fn a_guard_that_is_dropped_by_a_panic_unlocks() {
-    let lockref = LockRef::new(vec![1]);
-    assert!(!burns(1, || {
-        let mut guard = lockref.lock();
-        guard.push(2);
-        called("the holder");
-    }));
-    assert_eq!(*lockref.try_lock().unwrap(), [1, 2]);
-}
-
 /// The value's own drop, under the lock.
 #[test]
 fn a_drop_of_the_data_that_panics_unlocks() {
@@ -252,17 +241,6 @@ fn a_hook_that_unwinds_leaves_the_lock_free_and_the_count_saturated_or_dead() {
     lockref.get();
     assert_eq!(lockref.count(), saturated);
     refcount::on_misuse(Action::Count);
-}
-
-/// The lock taken for the last reference may panic, and so may the hook while it is held.
-#[test]
-fn a_lock_that_panics_leaves_the_reference_held() {
-    let count = Refcount::new(1);
-    assert!(!burns(1, || assert!(
-        count.dec_and_lock(|| called("the lock")).is_some()
-    )));
-    assert_eq!(count.read(), 1);
-    assert!(count.dec_and_test());
 }
 
 /// A policy's functions are public: calling them out of turn affects only how operations wait.

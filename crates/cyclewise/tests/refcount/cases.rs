@@ -38,8 +38,6 @@ macro_rules! both {
 
 both! {
     acquire_forms_saturate_at_the_edge_too
-    limits_are_kept
-    dec_if_one_takes_the_last_only
     dec_not_one_leaves_the_last
     dec_and_lock_locks_for_the_last_only
     bad_values_go_to_the_middle
@@ -66,27 +64,6 @@ mod check {
             0, |c| c.add_not_zero_acquire(7) => false, 0, [];
             1, C::inc_not_zero_acquire => true, 2, [];
             1, |c| c.add_not_zero_acquire(7) => true, 8, [];
-        }
-    }
-
-    pub(super) fn limits_are_kept<C: Full>() {
-        rows! { C:
-            4, |c| c.inc_not_zero_limited_acquire(5) => true, 5, [];
-            5, |c| c.inc_not_zero_limited_acquire(5) => false, 5, [];
-            9, |c| c.inc_not_zero_limited_acquire(5) => false, 9, [];
-            2, |c| c.add_not_zero_limited_acquire(3, 5) => true, 5, [];
-            2, |c| c.add_not_zero_limited_acquire(4, 5) => false, 2, [];
-            0, |c| c.inc_not_zero_limited_acquire(5) => false, 0, [];
-        }
-        // A saturated count exceeds every limit and stays saturated.
-        let refused = (Err(C::SATURATED), C::SATURATED, vec![]);
-        rows! { C: C::SATURATED, |c| c.inc_not_zero_limited_acquire_old(C::MAX - 1) => refused; }
-    }
-
-    pub(super) fn dec_if_one_takes_the_last_only<C: Full>() {
-        rows! { C: 1, C::dec_if_one => true, 0, []; }
-        for start in [0, 2, C::MAX, C::SATURATED] {
-            rows! { C: start, C::dec_if_one => false, start, []; }
         }
     }
 

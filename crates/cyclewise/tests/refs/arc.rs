@@ -17,39 +17,6 @@ impl Drop for Canary<'_> {
 }
 
 #[test]
-fn strong_and_weak_references_are_counted_apart() {
-    let arc = Arc::new(0);
-    let counts = || (Arc::strong_count(&arc), Arc::weak_count(&arc));
-    assert_eq!(counts(), (1, 0));
-    let weak = Arc::downgrade(&arc);
-    let other = weak.clone();
-    let second = arc.clone();
-    assert_eq!(counts(), (2, 2));
-    assert_eq!((weak.strong_count(), weak.weak_count()), (2, 2));
-    drop(other);
-    drop(second);
-    let third = weak.upgrade().unwrap();
-    assert_eq!(counts(), (2, 1));
-    drop(third);
-    drop(arc);
-    assert_eq!((weak.strong_count(), weak.weak_count()), (0, 0));
-}
-
-#[test]
-fn the_value_goes_with_the_last_strong_reference_and_not_the_last_weak_one() {
-    let drops = Cell::new(0);
-    let arc = Arc::new(Canary(&drops));
-    let (second, weak) = (arc.clone(), Arc::downgrade(&arc));
-    drop(arc);
-    assert_eq!(drops.get(), 0);
-    drop(second);
-    assert_eq!(drops.get(), 1);
-    assert!(weak.upgrade().is_none());
-    drop(weak);
-    assert_eq!(drops.get(), 1);
-}
-
-#[test]
 fn a_weak_reference_in_the_value_itself_is_no_cycle() {
     struct Node<'a> {
         me: Mutex<Weak<Node<'a>>>,
@@ -64,19 +31,6 @@ fn a_weak_reference_in_the_value_itself_is_no_cycle() {
     assert!(Arc::ptr_eq(&arc, &arc.me.lock().unwrap().upgrade().unwrap()));
     drop(arc);
     assert_eq!(drops.get(), 1);
-}
-
-#[test]
-fn get_mut_wants_the_only_reference_of_either_kind() {
-    let mut arc = Arc::new(3);
-    *Arc::get_mut(&mut arc).unwrap() = 4;
-    let second = arc.clone();
-    assert!(Arc::get_mut(&mut arc).is_none());
-    drop(second);
-    let weak = Arc::downgrade(&arc);
-    assert!(Arc::get_mut(&mut arc).is_none());
-    drop(weak);
-    assert_eq!(Arc::get_mut(&mut arc), Some(&mut 4));
 }
 
 #[test]

@@ -65,21 +65,6 @@ caught! {
     the_twin_that_adds_a_difference_is_caught: "a part of a set" by two_sets(set_by_difference);
 }
 
-/// The twin in a fixed order: both read before either adds.
-#[test]
-fn two_differences_are_not_a_set() {
-    model(|| {
-        let it = Model::new();
-        let missing = [20, 10].map(|value| value - super::get(&*it));
-        for missing in missing {
-            it.base.fetch_add(missing, Relaxed);
-        }
-        assert_eq!(super::get(&*it), 30);
-        set_by_difference(&it, 7);
-        assert_eq!(super::get(&*it), 7, "alone it sets");
-    });
-}
-
 #[cfg(not(loom))]
 mod real {
     use crate::percpu::Gauge;

@@ -135,23 +135,6 @@ fn a_revived_reference_is_like_a_new_one() {
     });
 }
 
-/// The twin in a fixed order: nothing prevents the kill between the check of the guard and the addition.
-#[test]
-fn without_the_wait_a_reference_is_released_while_it_is_held() {
-    model(|| {
-        let it = Model::<false>::new();
-        // `add_in_slot`, in two steps.
-        assert_eq!(it.guard.load(Acquire), OPEN);
-        assert!(it.kill());
-        it.slot.fetch_add(1, Relaxed);
-        assert_eq!(
-            it.released.load(Relaxed),
-            1,
-            "released while the reference above is held"
-        );
-    });
-}
-
 /// With the real parts.
 #[cfg(not(loom))]
 mod real {
