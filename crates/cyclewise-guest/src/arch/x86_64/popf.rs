@@ -24,7 +24,7 @@ const NOTHING: Code = Code::NOTHING;
 const ENABLED: Code = code64!(["sti"]);
 
 /// Ends an interrupt, where the local APIC raised it, and returns.
-const END_INTERRUPT: Code = code64!(
+pub(super) const END_INTERRUPT: Code = code64!(
     [
         "push rax",
         "mov eax, {eoi}",

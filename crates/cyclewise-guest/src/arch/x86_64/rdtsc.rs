@@ -8,6 +8,7 @@
 //! The code is copied into a guest and runs there only.
 #![expect(unsafe_code, reason = "naked functions whose bytes are copied")]
 
+use super::popf::END_INTERRUPT;
 use crate::arch::code::{Code, code64};
 use crate::arch::payload::{Exits, Mode, Needs, Payload, payload};
 use crate::layout::{self, INTERRUPT_VECTOR};
@@ -34,18 +35,6 @@ const TIMER_ON: Code = code64!(
     ],
     apic = layout::LAPIC,
     vector = INTERRUPT_VECTOR,
-);
-
-/// Ends the timer's interrupt.
-const TIMER_ENDED: Code = code64!(
-    [
-        "push rax",
-        "mov eax, {eoi}",
-        "mov dword ptr [rax], 0",
-        "pop rax",
-        "iretq"
-    ],
-    eoi = layout::LAPIC + 0xb0,
 );
 
 /// The payloads, in the order of the table.
@@ -79,7 +68,7 @@ pub static PAYLOADS: [Payload; 14] = [
     },
     payload! { Long "hlt-timer", 1, code64!(["mov r10d, {apic}"], apic = layout::LAPIC),
         code64!(["mov dword ptr [r10 + 0x380], 1000; sti; hlt; cli"]), apic: true, prepare: Some(TIMER_ON),
-        gates: &[(INTERRUPT_VECTOR, TIMER_ENDED)],
+        gates: &[(INTERRUPT_VECTOR, END_INTERRUPT)],
         exits: Exits::Each("HLT exits unless it is told not to, and the timer's interrupt comes from the hypervisor")
     },
     payload! { Long "lfence", 32, Code::NOTHING, code64!(["lfence"]) },

@@ -6,7 +6,7 @@
 //! The code is copied into a guest and runs there only.
 #![expect(unsafe_code, reason = "naked functions whose bytes are copied")]
 
-use super::runtime::Routines;
+use super::runtime::{Routines, fault, finish, start};
 use crate::arch::code::{Code, code32};
 use crate::layout::{self, mailbox};
 
@@ -20,120 +20,17 @@ pub(crate) const ROUTINES: Routines = Routines {
     sysenter_stub: Some(SYSENTER_STUB),
 };
 
-const START: Code = code32!(
-    [
-        "mov esp, {stack}",
-        // Interrupts off, direction up, no trap.
-        "push 2",
-        "popfd",
-        "mov ebx, {mailbox}",
-        "mov eax, [ebx + {prepare}]",
-        "test eax, eax",
-        "jz 2f",
-        "call eax",
-        "mov ebx, {mailbox}",
-        "2:",
-        "mov edi, [ebx + {iterations}]",
-        "mov esi, {arena}",
-        "mov ebp, [ebx + {entry}]",
-        "lfence",
-        "rdtsc",
-        "lfence",
-        "mov [ebx + {begin}], eax",
-        "mov [ebx + {begin} + 4], edx",
-        "call ebp",
-        "lfence",
-        "rdtsc",
-        "lfence",
-        "mov ebx, {mailbox}",
-        "mov [ebx + {end}], eax",
-        "mov [ebx + {end} + 4], edx",
-        "cli",
-        "mov dword ptr [ebx + {status}], {done}",
-        "mov eax, {finish}",
-        "call eax",
-        "mov eax, {start}",
-        "jmp eax",
-    ],
-    stack = layout::STACK_TOP,
-    mailbox = layout::MAILBOX,
-    arena = layout::ARENA,
-    prepare = mailbox::PREPARE,
-    iterations = mailbox::ITERATIONS,
-    entry = mailbox::ENTRY,
-    begin = mailbox::BEGIN,
-    end = mailbox::END,
-    status = mailbox::STATUS,
-    done = mailbox::DONE,
-    finish = layout::FINISH,
-    start = layout::START,
-);
-
-const FINISH: Code = code32!(
-    [
-        "mov ebx, {mailbox}",
-        "cmp dword ptr [ebx + {dump}], 0",
-        "je 2f",
-        "mov esi, ebx",
-        "mov ecx, {bytes}",
-        "mov edx, {console}",
-        "cld",
-        "rep outsb",
-        "2:",
-        "mov eax, [ebx + {status}]",
-        "mov edx, {exit}",
-        "out dx, al",
-        "ret",
-    ],
-    mailbox = layout::MAILBOX,
-    dump = mailbox::DUMP,
-    bytes = mailbox::BYTES,
-    console = layout::CONSOLE_PORT,
-    status = mailbox::STATUS,
-    exit = layout::EXIT_PORT,
-);
-
-const FAULT: Code = code32!(
-    [
-        "mov eax, {user_ds}",
-        "mov ds, eax",
-        "mov es, eax",
-        "mov ebx, {mailbox}",
-        "cmp dword ptr [esp + 8], {user_return}",
-        "je 3f",
-        "pop dword ptr [ebx + {vector}]",
-        "pop dword ptr [ebx + {error}]",
-        "pop dword ptr [ebx + {address}]",
-        "pop dword ptr [ebx + {cs}]",
-        "pop dword ptr [ebx + {flags}]",
-        "mov eax, cr2",
-        "mov [ebx + {cr2}], eax",
-        "mov dword ptr [ebx + {status}], {faulted}",
-        "mov esp, {stack}",
-        "mov eax, {finish}",
-        "call eax",
-        "2:",
-        "hlt",
-        "jmp 2b",
-        // HLT in ring 3: back to who entered it.
-        "3:",
-        "mov esp, [ebx + {kernel_stack}]",
-        "ret",
-    ],
-    user_return = layout::USER_RETURN,
-    kernel_stack = mailbox::KERNEL_STACK,
-    user_ds = layout::USER_DS,
-    mailbox = layout::MAILBOX,
-    vector = mailbox::VECTOR,
-    error = mailbox::ERROR,
-    address = mailbox::ADDRESS,
-    cs = mailbox::CS,
-    flags = mailbox::FLAGS,
-    cr2 = mailbox::CR2,
-    status = mailbox::STATUS,
-    faulted = mailbox::FAULTED,
-    stack = layout::FAULT_STACK_TOP,
-    finish = layout::FINISH,
+const START: Code = start!(code32, "eax", "ebx", "dword", "popfd", "edi", "ebp");
+const FINISH: Code = finish!(code32, "ebx");
+const FAULT: Code = fault!(
+    code32,
+    "mov eax, {user_ds}; mov ds, eax; mov es, eax",
+    "eax",
+    "ebx",
+    "esp",
+    "dword",
+    "8",
+    user_ds = layout::USER_DS
 );
 
 const ENTER_USER: Code = code32!(
