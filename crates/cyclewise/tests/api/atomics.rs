@@ -33,26 +33,8 @@ macro_rules! signatures {
     ($atomic:ident in $function:ident) => {
         #[test]
         fn $function() {
-            signatures!(every $atomic, AtomicU8, u8);
-            signatures!(every $atomic, AtomicU16, u16);
-            signatures!(every $atomic, AtomicU32, u32);
-            signatures!(every $atomic, AtomicU64, u64);
-            signatures!(every $atomic, AtomicUsize, usize);
-            signatures!(every $atomic, AtomicI8, i8);
-            signatures!(every $atomic, AtomicI16, i16);
-            signatures!(every $atomic, AtomicI32, i32);
-            signatures!(every $atomic, AtomicI64, i64);
-            signatures!(every $atomic, AtomicIsize, isize);
-            signatures!(number $atomic, AtomicU8, u8);
-            signatures!(number $atomic, AtomicU16, u16);
-            signatures!(number $atomic, AtomicU32, u32);
-            signatures!(number $atomic, AtomicU64, u64);
-            signatures!(number $atomic, AtomicUsize, usize);
-            signatures!(number $atomic, AtomicI8, i8);
-            signatures!(number $atomic, AtomicI16, i16);
-            signatures!(number $atomic, AtomicI32, i32);
-            signatures!(number $atomic, AtomicI64, i64);
-            signatures!(number $atomic, AtomicIsize, isize);
+            signatures!(numbers $atomic, AtomicU8 u8, AtomicU16 u16, AtomicU32 u32, AtomicU64 u64, AtomicUsize usize);
+            signatures!(numbers $atomic, AtomicI8 i8, AtomicI16 i16, AtomicI32 i32, AtomicI64 i64, AtomicIsize isize);
             signatures!(every $atomic, AtomicBool, bool);
             type Flag = $atomic::AtomicBool;
             let _: [fn(&Flag, bool, Ordering) -> bool; 4] =
@@ -76,6 +58,10 @@ macro_rules! signatures {
             let _: fn(Ordering) = $atomic::compiler_fence;
         }
     };
+    (numbers $atomic:ident, $($name:ident $value:ident),*) => { $(
+        signatures!(every $atomic, $name, $value);
+        signatures!(number $atomic, $name, $value);
+    )* };
     (number $atomic:ident, $name:ident, $value:ty) => {{
         type A = $atomic::$name;
         let _: [fn(&A, $value, Ordering) -> $value; 8] = [

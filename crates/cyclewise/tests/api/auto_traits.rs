@@ -53,71 +53,52 @@ macro_rules! traits {
 }
 
 macro_rules! table {
-    (fn $name:ident() { $($type:ty => $expected:literal;)* }) => {
-        /// The rows: type, expected, found.
+    (fn $name:ident() { $(all: [$($all:ty),* $(,)?];)? $($type:ty => $expected:literal;)* }) => {
+        /// The rows: type, expected, found. Types that have `all` traits have no row of their own.
         fn $name() -> Vec<(&'static str, &'static str, String)> {
-            vec![$((stringify!($type), $expected, traits!($type))),*]
+            vec![
+                $($((stringify!($all), "SYPUR", traits!($all)),)*)?
+                $((stringify!($type), $expected, traits!($type)),)*
+            ]
         }
     };
 }
 
 table! { fn everywhere() {
-    atomic::AtomicBool => "SYPUR";
-    atomic::AtomicU8 => "SYPUR";
-    atomic::AtomicU16 => "SYPUR";
-    atomic::AtomicU32 => "SYPUR";
-    atomic::AtomicU64 => "SYPUR";
-    atomic::AtomicUsize => "SYPUR";
-    atomic::AtomicI8 => "SYPUR";
-    atomic::AtomicI16 => "SYPUR";
-    atomic::AtomicI32 => "SYPUR";
-    atomic::AtomicI64 => "SYPUR";
-    atomic::AtomicIsize => "SYPUR";
-    atomic::AtomicPtr<u8> => "SYPUR";
-    atomic::AtomicPtr<Kept> => "SYPUR";
-    atomic::AtomicPtr<PhantomPinned> => "SYPUR";
+    all: [
+        atomic::AtomicBool, atomic::AtomicU8, atomic::AtomicU16, atomic::AtomicU32, atomic::AtomicU64,
+        atomic::AtomicUsize, atomic::AtomicI8, atomic::AtomicI16, atomic::AtomicI32, atomic::AtomicI64,
+        atomic::AtomicIsize, atomic::AtomicPtr<u8>, atomic::AtomicPtr<Kept>, atomic::AtomicPtr<PhantomPinned>,
+        clock::System, clock::Mock, clock::Instant, clock::Instant<clock::PerTask>, clock::Instant<clock::LoadOrdered>,
+        clock::Reading, clock::Reading<clock::DependentLoad>, clock::Ticks, clock::Ticks<clock::Bracketed>,
+        clock::Conversion, clock::ConvertedTime<clock::PerTask>, clock::UnixAnchor, clock::WallClock, clock::PerTask,
+        clock::LoadOrdered, clock::DependentLoad, clock::AfterStores, clock::Bracketed, clock::Mode, clock::Status,
+        clock::Reason, clock::ClocksourceName, error::Refusal, lock::NoRelax, lock::Pause, lock::Exponential,
+        lock::Never, lock::SpinOnly, lock::Futex, lock::DefaultPark, lock::DefaultRelax, lock::Moment,
+        lock::RawSpinLock, lock::RawSpinLock<lock::SpinOnly, lock::NoRelax>,
+        // A relax strategy is created where it is used.
+        lock::RawSpinLock<Kept, Kept>, mask::Signals, mask::Polled<'static>, mask::Woken, mask::Info, mask::Queue<1>,
+        patch::StaticKey, patch::Site, patch::Prefix, patch::Mode, patch::State, patch::units::Unit, patch::units::Key,
+        patch::confined::Guard, patch::confined::Stuck, percpu::PerCpu<u64>, percpu::PerCpu<*mut u8>,
+        percpu::PerCpu<u64, percpu::Cid>, percpu::StaticPerCpu<u64>, percpu::StaticPerCpu<*mut u8>,
+        percpu::Stack<Box<u8>, 4>, percpu::Slot, percpu::Ring<u64, 4>, percpu::Ring<*mut u8, 4>,
+        percpu::Stopped<'static>, cyclewise::fence::Asymmetric, cyclewise::rcu::Domain, cyclewise::rcu::Global,
+        cyclewise::rcu::Rcu<u64>, cyclewise::rcu::Stall, cyclewise::seq::SeqCount, cyclewise::seq::SeqWriter<'static>,
+        cyclewise::seq::SeqLatch<u64>, cyclewise::seq::SeqLock<u64>, percpu::Counter, percpu::FreeList<u8>,
+        percpu::Node<'static, u8>, percpu::Arc<u8>, percpu::Arc<PhantomPinned>, percpu::ArcOwner<u8>, percpu::Gauge,
+        percpu::Histogram, percpu::histogram::Bucket, percpu::histogram::OpenMetrics<'static>, percpu::histogram::Range,
+        percpu::histogram::Snapshot, percpu::Ref<fn()>, percpu::Backend, percpu::Reason, percpu::Report, percpu::Cpu,
+        percpu::Cid, percpu::Outcome, refs::Arc<u8>, refs::Arc<PhantomPinned>, refs::Weak<u8>, refs::Weak<[u8]>,
+        refs::Unsizing<u8>, refs::lockref::Adaptive, refs::lockref::Adaptive<Kept>, refs::lockref::Bounded,
+        refs::rcuref::Key, refs::rcuref::Rcuref, refs::rcuref::Got, refs::refcount::Action, refs::refcount::Event,
+        refs::refcount::Misuse, refs::refcount::Decremented<u32>, refs::Refcount, refs::Refcount64,
+    ];
     clock::Clock => "SYPU-";
     clock::Clock<clock::Mock> => "SYPU-";
     clock::Clock<Sent> => "S-PU-";
     clock::Clock<Kept> => "--PU-";
     clock::Clock<Shared> => "-YPU-";
-    clock::System => "SYPUR";
-    clock::Mock => "SYPUR";
-    clock::Instant => "SYPUR";
-    clock::Instant<clock::PerTask> => "SYPUR";
-    clock::Instant<clock::LoadOrdered> => "SYPUR";
-    clock::Reading => "SYPUR";
-    clock::Reading<clock::DependentLoad> => "SYPUR";
-    clock::Ticks => "SYPUR";
-    clock::Ticks<clock::Bracketed> => "SYPUR";
-    clock::Conversion => "SYPUR";
-    clock::ConvertedTime<clock::PerTask> => "SYPUR";
-    clock::UnixAnchor => "SYPUR";
-    clock::WallClock => "SYPUR";
-    clock::PerTask => "SYPUR";
-    clock::LoadOrdered => "SYPUR";
-    clock::DependentLoad => "SYPUR";
-    clock::AfterStores => "SYPUR";
-    clock::Bracketed => "SYPUR";
-    clock::Mode => "SYPUR";
-    clock::Status => "SYPUR";
-    clock::Reason => "SYPUR";
-    clock::ClocksourceName => "SYPUR";
     clock::Upkeep => "SYP--";
-    error::Refusal => "SYPUR";
-    lock::NoRelax => "SYPUR";
-    lock::Pause => "SYPUR";
-    lock::Exponential => "SYPUR";
-    lock::Never => "SYPUR";
-    lock::SpinOnly => "SYPUR";
-    lock::Futex => "SYPUR";
-    lock::DefaultPark => "SYPUR";
-    lock::DefaultRelax => "SYPUR";
-    lock::Moment => "SYPUR";
-    lock::RawSpinLock => "SYPUR";
-    lock::RawSpinLock<lock::SpinOnly, lock::NoRelax> => "SYPUR";
-    // A relax strategy is created where it is used.
-    lock::RawSpinLock<Kept, Kept> => "SYPUR";
     lock::SpinLock<u8> => "SYPU-";
     lock::SpinLock<Sent> => "SYPU-";
     lock::SpinLock<Shared> => "--PU-";
@@ -139,95 +120,38 @@ table! { fn everywhere() {
     mask::Masked<mask::Queue<4>> => "SYPU-";
     mask::MaskedGuard<'static, u8> => "--P--";
     mask::MaskedGuard<'static, Sent> => "--P--";
-    mask::Signals => "SYPUR";
-    mask::Polled<'static> => "SYPUR";
-    mask::Woken => "SYPUR";
-    mask::Info => "SYPUR";
     mask::Hold => "--PUR";
     mask::Flags => "--PUR";
-    mask::Queue<1> => "SYPUR";
-    patch::StaticKey => "SYPUR";
-    patch::Site => "SYPUR";
-    patch::Prefix => "SYPUR";
-    patch::Mode => "SYPUR";
-    patch::State => "SYPUR";
-    patch::units::Unit => "SYPUR";
-    patch::units::Key => "SYPUR";
-    patch::confined::Guard => "SYPUR";
-    patch::confined::Stuck => "SYPUR";
-    percpu::PerCpu<u64> => "SYPUR";
-    percpu::PerCpu<*mut u8> => "SYPUR";
-    percpu::PerCpu<u64, percpu::Cid> => "SYPUR";
-    percpu::StaticPerCpu<u64> => "SYPUR";
-    percpu::StaticPerCpu<*mut u8> => "SYPUR";
-    percpu::Stack<Box<u8>, 4> => "SYPUR";
     percpu::Stack<Box<Sent>, 4> => "SYPU-";
     percpu::Stack<Box<Shared>, 4> => "--PUR";
     percpu::Stack<*mut u8, 4> => "--PUR";
-    percpu::Slot => "SYPUR";
-    percpu::Ring<u64, 4> => "SYPUR";
-    percpu::Ring<*mut u8, 4> => "SYPUR";
-    percpu::Stopped<'static> => "SYPUR";
-    cyclewise::fence::Asymmetric => "SYPUR";
-    cyclewise::rcu::Domain => "SYPUR";
     cyclewise::rcu::DomainGuard<'static> => "--PUR";
-    cyclewise::rcu::Global => "SYPUR";
     cyclewise::rcu::Guard => "--PUR";
-    cyclewise::rcu::Rcu<u64> => "SYPUR";
     cyclewise::rcu::Rcu<Sent> => "S-P--";
-    cyclewise::rcu::Stall => "SYPUR";
-    cyclewise::seq::SeqCount => "SYPUR";
-    cyclewise::seq::SeqWriter<'static> => "SYPUR";
-    cyclewise::seq::SeqLatch<u64> => "SYPUR";
-    cyclewise::seq::SeqLock<u64> => "SYPUR";
-    percpu::Counter => "SYPUR";
-    percpu::FreeList<u8> => "SYPUR";
     percpu::FreeList<Sent> => "SYP--";
     percpu::FreeList<Shared> => "--PUR";
-    percpu::Node<'static, u8> => "SYPUR";
     percpu::Node<'static, Sent> => "S-P--";
     percpu::Node<'static, Shared> => "--PUR";
     percpu::Chain<'static, u8> => "S-PUR";
     percpu::Chain<'static, Sent> => "S-P--";
     percpu::Chain<'static, Shared> => "--PUR";
-    percpu::Arc<u8> => "SYPUR";
     percpu::Arc<Sent> => "--P--";
     percpu::Arc<Shared> => "--PUR";
-    percpu::Arc<PhantomPinned> => "SYPUR";
-    percpu::ArcOwner<u8> => "SYPUR";
     percpu::ArcOwner<Sent> => "--P--";
     percpu::ArcOwner<Shared> => "--PUR";
-    percpu::Gauge => "SYPUR";
-    percpu::Histogram => "SYPUR";
-    percpu::histogram::Bucket => "SYPUR";
-    percpu::histogram::OpenMetrics<'static> => "SYPUR";
-    percpu::histogram::Range => "SYPUR";
-    percpu::histogram::Snapshot => "SYPUR";
-    percpu::Ref<fn()> => "SYPUR";
     percpu::Ref<Box<dyn Fn() + Send>> => "S-P--";
     percpu::Ref<Box<dyn Fn() + Sync>> => "-YP--";
     percpu::Ref<Box<dyn Fn()>> => "--P--";
     percpu::Pinned => "--PUR";
-    percpu::Backend => "SYPUR";
-    percpu::Reason => "SYPUR";
-    percpu::Report => "SYPUR";
     percpu::CurrentSlot => "--PUR";
-    percpu::Cpu => "SYPUR";
-    percpu::Cid => "SYPUR";
-    percpu::Outcome => "SYPUR";
-    refs::Arc<u8> => "SYPUR";
     refs::Arc<Sent> => "--P--";
     refs::Arc<Shared> => "--PUR";
     refs::Arc<Kept> => "--PUR";
-    refs::Arc<PhantomPinned> => "SYPUR";
     refs::Arc<dyn Send> => "--P--";
     refs::Arc<dyn Send + Sync> => "SYP--";
-    refs::Weak<u8> => "SYPUR";
-    refs::Weak<[u8]> => "SYPUR";
     refs::Weak<Sent> => "--P--";
     refs::Weak<Shared> => "--PUR";
     refs::Weak<Kept> => "--PUR";
-    refs::Unsizing<u8> => "SYPUR";
     refs::Unsizing<Sent> => "S-PU-";
     refs::Unsizing<Shared> => "-YPUR";
     refs::Unsizing<Kept> => "--PUR";
@@ -247,43 +171,28 @@ table! { fn everywhere() {
     refs::lockref::Ref<'static, Sent> => "SYP--";
     refs::lockref::Ref<'static, Shared> => "--P--";
     refs::lockref::Ref<'static, Kept> => "--P--";
-    refs::lockref::Adaptive => "SYPUR";
-    refs::lockref::Adaptive<Kept> => "SYPUR";
-    refs::lockref::Bounded => "SYPUR";
     refs::rcuref::Pool<u8> => "SYPU-";
     refs::rcuref::Pool<Sent> => "S-PU-";
     refs::rcuref::Pool<Shared> => "--PU-";
     refs::rcuref::Entry<'static, u8> => "SYP--";
     refs::rcuref::Entry<'static, Sent> => "--P--";
     refs::rcuref::Entry<'static, Shared> => "--P--";
-    refs::rcuref::Key => "SYPUR";
-    refs::rcuref::Rcuref => "SYPUR";
-    refs::rcuref::Got => "SYPUR";
-    refs::refcount::Action => "SYPUR";
-    refs::refcount::Event => "SYPUR";
-    refs::refcount::Misuse => "SYPUR";
-    refs::refcount::Decremented<u32> => "SYPUR";
-    refs::Refcount => "SYPUR";
-    refs::Refcount64 => "SYPUR";
 } }
 
 #[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
 table! { fn here() {
+    all: [
+        cyclewise::arch::tsc_order::Litmus, cyclewise::arch::tsc_order::Sequence, patch::hooks::Behind,
+        patch::hooks::Hooks, patch::hooks::Next, patch::hooks::tls::TlsHooks,
+    ];
     cyclewise::arch::alternative::Site => "--PUR";
-    cyclewise::arch::tsc_order::Litmus => "SYPUR";
-    cyclewise::arch::tsc_order::Sequence => "SYPUR";
-    patch::hooks::Behind => "SYPUR";
-    patch::hooks::Hooks => "SYPUR";
-    patch::hooks::Next => "SYPUR";
-    patch::hooks::tls::TlsHooks => "SYPUR";
 } }
 
 #[cfg(all(feature = "archery", feature = "metrics", feature = "tracing"))]
 table! { fn for_other_crates() {
-    refs::ArcK => "SYPUR";
-    clock::tracing::WallTime => "SYPUR";
-    clock::tracing::Uptime => "SYPUR";
-    percpu::metrics::Recorder<u8> => "SYPUR";
+    all: [
+        refs::ArcK, clock::tracing::WallTime, clock::tracing::Uptime, percpu::metrics::Recorder<u8>,
+    ];
     percpu::metrics::Recorder<Sent> => "S-PU-";
     percpu::metrics::Recorder<Kept> => "--PUR";
 } }

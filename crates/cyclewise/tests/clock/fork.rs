@@ -1,5 +1,6 @@
 //! A clock in a child of fork whose parent had an upkeep thread.
 
+use crate::common::call;
 use crate::common::child::{in_child, own_pids, wait_for};
 use crate::common::harness::{Check, checks};
 use crate::common::time_namespace;
@@ -62,8 +63,7 @@ fn recent_goes_on_without_atfork_handlers() {
         while start.elapsed() < Duration::from_millis(5) {}
         // The twin: a word that is not on that page is copied as it was.
         let status = i32::from(recent() <= first) | i32::from(OTHER.recent() != others) << 1;
-        // SAFETY: ends the child.
-        unsafe { libc::_exit(status) };
+        call::_exit(status);
     }
     assert_eq!(wait_for(pid), Ok(()));
 }

@@ -1,5 +1,6 @@
 //! Children of fork, and how they end.
 
+use super::call;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// When a child that hangs is killed: long after any busy machine has finished.
@@ -33,8 +34,7 @@ pub fn in_child_for(seconds: u32, body: impl FnOnce()) -> Result<(), End> {
 /// `body`, in a process that SIGALRM kills after `seconds`.
 pub fn alarmed(seconds: u32, body: impl FnOnce()) -> impl FnOnce() {
     move || {
-        // SAFETY: takes a number. The default action of SIGALRM is to kill.
-        unsafe { libc::alarm(seconds) };
+        call::alarm(seconds);
         body();
     }
 }
@@ -46,16 +46,14 @@ pub fn fork(body: impl FnOnce()) -> i32 {
     assert!(pid >= 0, "fork: {}", std::io::Error::last_os_error());
     if pid == 0 {
         let outcome = catch_unwind(AssertUnwindSafe(body));
-        // SAFETY: ends the child without the parent's exit handlers.
-        unsafe { libc::_exit(if outcome.is_ok() { 0 } else { 101 }) };
+        call::_exit(if outcome.is_ok() { 0 } else { 101 });
     }
     pid
 }
 
 /// Children from here on are in a pid namespace of their own, where the first has pid 1. False where that is not allowed.
 pub fn own_pids() -> bool {
-    // SAFETY: takes a number.
-    let unshare = |flags| unsafe { libc::unshare(flags) } == 0;
+    let unshare = |flags| call::unshare(flags) == 0;
     unshare(libc::CLONE_NEWPID) || unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWPID)
 }
 
@@ -107,8 +105,7 @@ pub fn may_trace() -> bool {
     in_child(|| {
         // SAFETY: asks to be traced by the parent, which sees only the exit.
         let rc = unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) };
-        // SAFETY: ends the child.
-        unsafe { libc::_exit(i32::from(rc != 0)) };
+        call::_exit(i32::from(rc != 0));
     })
     .is_ok()
 }

@@ -13,6 +13,20 @@ pub enum If {
     AtLeast { arg: u32, value: u64 },
 }
 
+impl If {
+    /// Its low half is this.
+    pub const fn is(arg: u32, value: u32) -> Self {
+        let mask = u32::MAX;
+        Self::Bits { arg, mask, value }
+    }
+
+    /// It has all of these flags.
+    pub const fn has(arg: u32, flags: i32) -> Self {
+        let (mask, value) = (flags as u32, flags as u32);
+        Self::Bits { arg, mask, value }
+    }
+}
+
 const LOAD: u16 = 0x20; // BPF_LD | BPF_W | BPF_ABS, include/uapi/linux/bpf_common.h
 const AND: u16 = 0x54; // BPF_ALU | BPF_AND | BPF_K
 const EQUAL: u16 = 0x15; // BPF_JMP | BPF_JEQ | BPF_K
@@ -85,17 +99,16 @@ fn install(program: &mut [libc::sock_filter]) {
 
 /// Refuses pages that are writable and executable.
 pub fn refuse_writable_text() {
-    let (mask, value) = (
-        (libc::PROT_WRITE | libc::PROT_EXEC) as u32,
-        (libc::PROT_WRITE | libc::PROT_EXEC) as u32,
-    );
-    refuse(libc::SYS_mprotect, &[If::Bits { arg: 2, mask, value }], libc::EACCES);
+    let both = If::has(2, libc::PROT_WRITE | libc::PROT_EXEC);
+    refuse(libc::SYS_mprotect, &[both], libc::EACCES);
 }
 
 /// Traps the call that makes text pages read-only again.
 pub fn trap_closing_text() {
-    let (mask, value) = (u32::MAX, (libc::PROT_READ | libc::PROT_EXEC) as u32);
-    trap(libc::SYS_mprotect, &[If::Bits { arg: 2, mask, value }]);
+    trap(
+        libc::SYS_mprotect,
+        &[If::is(2, (libc::PROT_READ | libc::PROT_EXEC) as u32)],
+    );
 }
 
 /// Refuses to open any file for reading and writing, including `/proc/self/mem`.

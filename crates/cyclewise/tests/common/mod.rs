@@ -5,6 +5,7 @@
 #![allow(dead_code, unused_imports, unused_macros, reason = "each test program uses a part")]
 #![allow(unreachable_pub, reason = "each test program is a crate of its own")]
 
+pub mod call;
 pub mod cc;
 pub mod child;
 pub mod cpu;

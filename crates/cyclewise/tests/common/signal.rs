@@ -3,21 +3,17 @@
 //! Direct system calls, because `raise` and `pthread_kill` of musl and older glibc block every signal meanwhile. They
 //! block SIGTRAP too, which kills a thread that is stepped. musl also lacks `pthread_sigqueue`.
 
+use super::call;
+
 /// The calling thread.
 pub fn this_thread() -> i32 {
-    // SAFETY: takes nothing.
-    unsafe { libc::syscall(libc::SYS_gettid) as i32 }
-}
-
-fn process() -> i32 {
-    // SAFETY: takes nothing.
-    unsafe { libc::getpid() }
+    call::gettid()
 }
 
 /// Sends a signal.
 pub fn send(thread: i32, signal: i32) {
     // SAFETY: takes numbers.
-    let rc = unsafe { libc::syscall(libc::SYS_tgkill, process(), thread, signal) };
+    let rc = unsafe { libc::syscall(libc::SYS_tgkill, call::getpid(), thread, signal) };
     assert_eq!(rc, 0);
 }
 
@@ -28,13 +24,7 @@ pub fn raise(signal: i32) {
 
 /// Has `handler`, which does only what a handler may, handle a signal. Calls that it interrupts are restarted.
 pub fn handle(signal: i32, handler: extern "C" fn(i32)) {
-    // SAFETY: all zeroes is an empty set.
-    install(
-        signal,
-        handler as *const () as usize,
-        unsafe { std::mem::zeroed() },
-        libc::SA_RESTART,
-    );
+    install(signal, handler as *const () as usize, set_of([]), libc::SA_RESTART);
 }
 
 /// A handler that is told of the signal, and of what it interrupted.
@@ -42,12 +32,12 @@ pub type Informed = extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void);
 
 /// The same of a handler during which every signal is blocked.
 pub fn handle_alone(signal: i32, handler: Informed, flags: i32) {
-    let mut every = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
-    // SAFETY: writes one set.
-    unsafe { libc::sigfillset(every.as_mut_ptr()) };
-    // SAFETY: filled.
-    let every = unsafe { every.assume_init() };
-    install(signal, handler as *const () as usize, every, flags | libc::SA_SIGINFO);
+    install(
+        signal,
+        handler as *const () as usize,
+        set_of(EVERY),
+        flags | libc::SA_SIGINFO,
+    );
 }
 
 /// Installs a handler of the kind that the flags say, during which the signals of `mask` are blocked.
@@ -60,6 +50,27 @@ pub fn install(signal: i32, handler: usize, mask: libc::sigset_t, flags: i32) {
     };
     // SAFETY: one action, of the type its flags select.
     let rc = unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) };
+    assert_eq!(rc, 0);
+}
+
+pub const EVERY: std::ops::RangeInclusive<i32> = 1..=64;
+
+/// The set of these signals, without those that the C library keeps to itself.
+pub fn set_of(signals: impl IntoIterator<Item = i32>) -> libc::sigset_t {
+    // SAFETY: all zeroes is an empty set.
+    let mut set = unsafe { std::mem::zeroed() };
+    for signal in signals {
+        // SAFETY: one set and a number.
+        unsafe { libc::sigaddset(&raw mut set, signal) };
+    }
+    set
+}
+
+/// Changes which signals the calling thread blocks, by these.
+pub fn mask(how: i32, signals: impl IntoIterator<Item = i32>) {
+    let set = set_of(signals);
+    // SAFETY: reads the set.
+    let rc = unsafe { libc::pthread_sigmask(how, &raw const set, std::ptr::null_mut()) };
     assert_eq!(rc, 0);
 }
 
@@ -101,9 +112,7 @@ struct Information {
 /// # Errors
 /// The errno: EAGAIN where the user's limit of queued signals is reached.
 pub fn queue(thread: i32, signal: i32, value: usize) -> Result<(), i32> {
-    // SAFETY: takes nothing.
-    let user = unsafe { libc::getuid() };
-    let process = process();
+    let (process, user) = (call::getpid(), call::getuid());
     let information = Information {
         signal,
         errno: 0,

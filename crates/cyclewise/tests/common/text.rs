@@ -1,6 +1,12 @@
 //! Reads the text of this process, and writes it without the library.
 
+use cyclewise::patch::{Prefix, sites};
 use std::os::unix::fs::FileExt;
+
+/// Whether every site has this prefix.
+pub fn all(prefix: Prefix) -> bool {
+    sites().all(|site| site.prefix() == prefix)
+}
 
 /// The bytes of a site.
 pub fn bytes(at: usize) -> [u8; 5] {

@@ -1,12 +1,13 @@
 //! Time namespaces, in which CLOCK_MONOTONIC has an offset.
 
+use super::call;
+
 /// Absent from libc; include/uapi/linux/sched.h.
 const CLONE_NEWTIME: i32 = 0x80;
 
 /// Children from here on are in a time namespace whose clocks are ahead by so many seconds. False where that is not allowed.
 pub fn of_children(seconds: i64) -> bool {
-    // SAFETY: takes a number.
-    let unshare = |flags| unsafe { libc::unshare(flags) } == 0;
+    let unshare = |flags| call::unshare(flags) == 0;
     let offsets = format!("monotonic {seconds} 0\nboottime {seconds} 0\n");
     (unshare(CLONE_NEWTIME) || unshare(libc::CLONE_NEWUSER | CLONE_NEWTIME))
         && std::fs::write("/proc/self/timens_offsets", offsets).is_ok()

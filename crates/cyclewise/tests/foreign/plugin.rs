@@ -1,6 +1,7 @@
 //! A second copy of the crate, in a loaded shared object: its sites are elided with the program's, and its threads restore LOCK in
 //! both.
 
+use crate::common::call;
 use crate::common::child::in_child;
 use crate::common::example;
 use crate::common::harness::{Check, checks};
@@ -313,8 +314,7 @@ fn the_copys_handlers_outlive_dlclose() {
     for round in 0..20u64 {
         let plugin = Plugin::load();
         assert_eq!(plugin.call::<u64>("plugin_signals"), 2 * round);
-        // SAFETY: takes a number.
-        let raise = || assert_eq!(unsafe { libc::raise(libc::SIGUSR1) }, 0);
+        let raise = || assert_eq!(call::raise(libc::SIGUSR1), 0);
         raise();
         // SAFETY: only the kernel uses the object after this.
         assert_eq!(unsafe { libc::dlclose(plugin.0) }, 0);

@@ -1,6 +1,7 @@
 //! Changes of the text under Valgrind, which executes translations of it, and held signals there: each check runs in a process of
 //! its own under its `none` tool.
 
+use crate::common::call;
 use crate::common::harness::{self, Check, checks};
 use crate::common::text::poke;
 use cyclewise::atomic::{AtomicUsize, Ordering};
@@ -111,8 +112,7 @@ fn a_hold_ends_however_many_signals_arrive_in_it() {
     Signals::on(signal, &RAN).unwrap();
     let hold = mask::hold();
     for _ in 0..40 {
-        // SAFETY: takes a number.
-        assert_eq!(unsafe { libc::raise(signal) }, 0);
+        assert_eq!(call::raise(signal), 0);
     }
     drop(hold);
     let ran = RAN.load(Ordering::Relaxed);

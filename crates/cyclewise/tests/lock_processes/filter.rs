@@ -17,8 +17,8 @@ pub(crate) const CHECKS: &[Check] = checks![
     a_head_naps_where_a_filter_says_that_the_barrier_is_made =
         || assert_eq!(sleep_of_a_head::<Asks>(|| answer(0)), Sleep::Naps),
     a_filter_that_answers_for_one_command_is_seen = || {
-        let (mask, value) = (u32::MAX, 1 << 3); // MEMBARRIER_CMD_PRIVATE_EXPEDITED
-        let filter = move || filter::refuse(libc::SYS_membarrier, &[filter::If::Bits { arg: 0, mask, value }], 0);
+        const EXPEDITED: u32 = 1 << 3; // MEMBARRIER_CMD_PRIVATE_EXPEDITED
+        let filter = || filter::refuse(libc::SYS_membarrier, &[filter::If::is(0, EXPEDITED)], 0);
         assert_eq!(sleep_of_a_head::<Asks>(filter), Sleep::Naps);
     },
     a_filter_that_comes_late_is_seen = || {

@@ -2,6 +2,7 @@
 //!
 //! `CYCLEWISE_LOCK_SECONDS` sets how long the crowd runs.
 
+use crate::common::call;
 use crate::common::child::HANG_S;
 use crate::common::futex::{Counting, WAITS, WAKES};
 use crate::common::harness::{Check, checks};
@@ -33,8 +34,7 @@ fn a_crowd_is_exclusive_and_nobody_hangs() {
 
 /// Ends the process when no thread makes progress any more: the crowd may run for hours.
 pub(crate) fn alarm() {
-    // SAFETY: takes a number; the default action of SIGALRM is to kill.
-    unsafe { libc::alarm(HANG_S) };
+    call::alarm(HANG_S);
 }
 
 pub(crate) fn unlock<R: RawMutex>(lock: &R) {

@@ -1,5 +1,6 @@
 //! Held signals across fork, exec, the end of a thread and panics.
 
+use crate::common::call;
 use crate::common::child::{End, in_child};
 use crate::common::harness::{Check, checks};
 use crate::masking::{COUNT, SEEN, kernel_mask, queue, raise, seen};
@@ -89,8 +90,7 @@ fn exec_output(words: &[&str]) -> String {
         unsafe { libc::dup2(writer.as_raw_fd(), 1) };
         // SAFETY: C strings, and a null at the end.
         unsafe { libc::execvp(pointers[0], pointers.as_ptr()) };
-        // SAFETY: ends the child.
-        unsafe { libc::_exit(127) };
+        call::_exit(127);
     }
     drop(writer);
     let mut text = String::new();

@@ -4,6 +4,7 @@ use crate::common::child::in_child;
 use crate::common::cpu::{allowed_cpus, pin, run_before_others};
 use crate::common::filter::{If, refuse};
 use crate::common::harness::{Check, checks};
+use crate::common::signal;
 use crate::masking::{COUNT, FLAG, SEEN, kernel_mask, raise, seen};
 use cyclewise::error::Refusal;
 use cyclewise::mask::{self, Masked, Signals};
@@ -26,12 +27,7 @@ fn overfill(count: usize) {
     let hold = mask::hold();
     for _ in 0..count {
         raise(signal);
-        // SAFETY: all zeroes is an empty set.
-        let mut set = unsafe { std::mem::zeroed() };
-        // SAFETY: one set and a number.
-        unsafe { libc::sigaddset(&raw mut set, signal) };
-        // SAFETY: one set.
-        unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut()) };
+        signal::mask(libc::SIG_UNBLOCK, [signal]);
     }
     drop(hold);
 }
@@ -61,10 +57,7 @@ fn a_signal_that_cannot_be_sent_either_is_counted() {
         let rc = unsafe { libc::syscall(libc::SYS_tkill, crate::masking::this_thread(), signal) };
         assert_eq!(rc, 0);
         sent += 1;
-        // SAFETY: all zeroes is an empty set.
-        let set = unsafe { std::mem::zeroed() };
-        // SAFETY: one set.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const set, std::ptr::null_mut()) };
+        signal::mask(libc::SIG_SETMASK, []);
     }
     drop(hold);
     assert_eq!(
@@ -85,23 +78,14 @@ fn a_full_queue_is_not_waited_for_for_ever() {
 
 fn a_mask_that_cannot_be_set_is_left_alone() {
     Signals::on(libc::SIGUSR1, &COUNT).unwrap();
-    // SAFETY: all zeroes is an empty set.
-    let mut set = unsafe { std::mem::zeroed() };
-    // SAFETY: one set and a number.
-    unsafe { libc::sigaddset(&raw mut set, libc::SIGUSR2) };
-    // SAFETY: one set.
-    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) };
+    signal::mask(libc::SIG_BLOCK, [libc::SIGUSR2]);
     let before = kernel_mask();
     // Blocking is refused, and setting is not: the previous mask is unknown, so nothing must be unblocked.
     let (call, errno) = ("rt_sigprocmask", libc::EPERM);
     // A query uses SIG_BLOCK without a set.
-    let (mask, value) = (u32::MAX, libc::SIG_BLOCK as u32);
-    let is_change = || If::AtLeast { arg: 1, value: 1 };
-    refuse(
-        libc::SYS_rt_sigprocmask,
-        &[If::Bits { arg: 0, mask, value }, is_change()],
-        errno,
-    );
+    let is_change = If::AtLeast { arg: 1, value: 1 };
+    let blocks = If::is(0, libc::SIG_BLOCK as u32);
+    refuse(libc::SYS_rt_sigprocmask, &[blocks, is_change], errno);
     let hold = mask::hold();
     let refused = |errno| Err(Refusal::System { call, errno });
     assert_eq!(hold.wait(&mut [], Some(Duration::ZERO)), refused(errno));
@@ -112,7 +96,7 @@ fn a_mask_that_cannot_be_set_is_left_alone() {
     drop(hold);
     assert_eq!(COUNT.load(SeqCst), 1);
     // Where two filters refuse, the last one installed decides: this one returns 0.
-    refuse(libc::SYS_rt_sigprocmask, &[is_change()], 0);
+    refuse(libc::SYS_rt_sigprocmask, &[If::AtLeast { arg: 1, value: 1 }], 0);
     let hold = mask::hold();
     assert_eq!(hold.wait(&mut [], Some(Duration::ZERO)), refused(libc::ENOSYS));
     assert_eq!(kernel_mask(), before);

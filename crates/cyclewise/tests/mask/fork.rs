@@ -1,6 +1,7 @@
 //! The soft mask in a child of fork: values owned by a thread that the child lacks, handlers registered meanwhile, and
 //! other libraries' atfork handlers that run before and after ours.
 
+use crate::common::call;
 use crate::common::child::{End, in_child};
 use crate::common::harness::{Check, checks};
 use crate::masking::{COUNT, FLAG, SEEN, kernel_mask, queue, raise, seen};
@@ -100,8 +101,7 @@ fn a_handler_that_waits_for_it_never_ends() {
             }
             std::thread::yield_now();
         }
-        // SAFETY: ends the child.
-        unsafe { libc::_exit(CAUGHT) };
+        call::_exit(CAUGHT);
     };
     // SAFETY: atomic operations, sched_yield and _exit.
     unsafe { Signals::call(libc::SIGUSR1, handler) }.unwrap();
@@ -136,16 +136,14 @@ fn unshare() -> bool {
 /// Whether there are namespaces; prints why not. This process has one thread.
 fn may_unshare() -> bool {
     let may = in_child(|| {
-        // SAFETY: takes a number. It fails where root may do without.
-        let _ = unsafe { libc::unshare(libc::CLONE_NEWUSER) };
+        let _ = call::unshare(libc::CLONE_NEWUSER);
         assert!(unshare());
     });
     if may.is_err() {
         println!("skipped: no namespaces of process ids here");
         return false;
     }
-    // SAFETY: the same.
-    let _ = unsafe { libc::unshare(libc::CLONE_NEWUSER) };
+    let _ = call::unshare(libc::CLONE_NEWUSER);
     unshare()
 }
 
@@ -154,8 +152,7 @@ fn a_child_with_its_parents_pid_does_not_wait_either() {
     if !may_unshare() {
         return;
     }
-    // SAFETY: takes nothing.
-    let pid = || unsafe { libc::getpid() };
+    let pid = || call::getpid();
     in_child(|| {
         atfork(None, None, Some(asks));
         Signals::on(libc::SIGUSR1, &SEEN).unwrap();

@@ -1,5 +1,6 @@
 //! The soft mask with real signals: which are held, and when and how they are delivered.
 
+use crate::common::call;
 use crate::common::harness::{Check, checks};
 use crate::masking::{COUNT, FLAG, SEEN, kernel_mask, queue, raise, seen};
 use cyclewise::mask::{self, Hold, Info, Signals};
@@ -65,8 +66,7 @@ fn save_and_restore_are_the_kernels() {
 }
 
 fn is_ours(info: &Info, _: &Hold) {
-    // SAFETY: takes nothing.
-    let user = unsafe { libc::getuid() };
+    let user = call::getuid();
     let ours = info.sender() as u32 == std::process::id() && info.user() == user;
     FLAG.store(ours && info.code() == libc::SI_QUEUE, SeqCst);
 }

@@ -1,5 +1,6 @@
 //! What a handler is told of a signal is the same whether it is called at once or at the release of a hold.
 
+use crate::common::call;
 use crate::common::harness::{Check, checks};
 use crate::masking::{COUNT, SEEN};
 use cyclewise::mask::{self, Hold, Info, Signals};
@@ -72,8 +73,7 @@ fn of_a_kill() {
     register(libc::SIGUSR1);
     let own = std::process::id() as i32;
     let info = are_the_same(both_ways(|| {
-        // SAFETY: takes numbers.
-        assert_eq!(unsafe { libc::kill(own, libc::SIGUSR1) }, 0);
+        assert_eq!(call::kill(own, libc::SIGUSR1), 0);
     }));
     assert_eq!((info.code(), info.sender()), (libc::SI_USER, own));
 }
@@ -105,8 +105,7 @@ fn of_a_child_that_stops() {
     let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
     let pid = child.id() as i32;
     let send = |signal| {
-        // SAFETY: takes numbers; our child, which has not been waited for.
-        assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
+        assert_eq!(call::kill(pid, signal), 0);
     };
     let stopped = [false, true].map(|held| {
         let hold = held.then(mask::hold);

@@ -38,11 +38,9 @@ pub(crate) fn seen() -> Vec<(i32, usize)> {
 }
 
 pub(crate) fn kernel_mask() -> Vec<i32> {
-    let mut set = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
+    let mut set = signal::set_of([]);
     // SAFETY: null only queries; writes one set.
-    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), set.as_mut_ptr()) };
-    // SAFETY: filled.
-    let set = unsafe { set.assume_init() };
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &raw mut set) };
     // SAFETY: a set and a number.
     (1..=64)
         .filter(|&s| unsafe { libc::sigismember(&raw const set, s) } == 1)
@@ -50,8 +48,7 @@ pub(crate) fn kernel_mask() -> Vec<i32> {
 }
 
 pub(crate) fn install(signal: i32, function: usize, flags: i32) {
-    // SAFETY: all zeroes is an empty set.
-    signal::install(signal, function, unsafe { std::mem::zeroed() }, flags);
+    signal::install(signal, function, signal::set_of([]), flags);
 }
 
 pub(crate) fn installed(signal: i32) -> libc::sigaction {

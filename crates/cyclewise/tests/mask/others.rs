@@ -1,5 +1,6 @@
 //! Handlers that other code installed: an earlier one is still called, with the flags it asked for; and which signals are refused.
 
+use crate::common::call;
 use crate::common::harness::{Check, checks};
 use crate::masking::{CONTEXTS, COUNT, FLAG, install, installed, plain, raise};
 use cyclewise::error::Refusal;
@@ -56,8 +57,7 @@ fn leaves_a_zombie() -> bool {
     // SAFETY: one thread; the child only ends.
     let child = unsafe { libc::fork() };
     if child == 0 {
-        // SAFETY: ends the child.
-        unsafe { libc::_exit(0) };
+        call::_exit(0);
     }
     loop {
         // SAFETY: the status is not wanted. Without zombies it waits for the child to end, and then says ECHILD.

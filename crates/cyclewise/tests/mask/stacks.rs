@@ -1,8 +1,10 @@
 //! The stack that handlers run on, and what they need of it.
 
+use crate::common::call;
 use crate::common::child::{End, in_child};
 use crate::common::harness::{Check, checks};
 use crate::common::sanitizer::is_asan;
+use crate::common::signal;
 use crate::masking::*;
 use cyclewise::clock::{Clock, Upkeep};
 use cyclewise::mask::{self, Hold, Info, Signals};
@@ -130,10 +132,7 @@ fn frames_nest_on_the_alternate_stack() {
     let handler = |info: &Info, hold: &Hold| {
         where_am_i(info, hold);
         if info.value() == 0 {
-            // SAFETY: all zeroes is an empty set.
-            let none = unsafe { std::mem::zeroed() };
-            // SAFETY: reads one set.
-            unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut()) };
+            signal::mask(libc::SIG_SETMASK, []);
             (1..8).for_each(|value| queue(libc::SIGRTMIN(), value));
             COUNT.store(WHERE.load(SeqCst), SeqCst);
         }
@@ -151,21 +150,17 @@ fn frames_nest_on_the_alternate_stack() {
 /// returned true: the other thread has gone through the kernel.
 fn is_taken_by_another(mut passed: impl FnMut() -> bool) -> bool {
     let signal = libc::SIGUSR1;
-    let mut set = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
-    // SAFETY: all zeroes is an empty set.
-    unsafe { libc::sigaddset(set.as_mut_ptr(), signal) };
-    // SAFETY: reads one set.
-    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), std::ptr::null_mut()) };
+    signal::mask(libc::SIG_BLOCK, [signal]);
+    let mut set = signal::set_of([]);
     for _ in 0..10 {
-        // SAFETY: takes numbers.
-        assert_eq!(unsafe { libc::kill(std::process::id() as i32, signal) }, 0);
+        assert_eq!(call::kill(std::process::id() as i32, signal), 0);
         while !passed() {
             std::thread::yield_now();
         }
         // SAFETY: writes one set.
-        unsafe { libc::sigpending(set.as_mut_ptr()) };
+        unsafe { libc::sigpending(&raw mut set) };
         // SAFETY: a set and a number.
-        if unsafe { libc::sigismember(set.as_ptr(), signal) } == 0 {
+        if unsafe { libc::sigismember(&raw const set, signal) } == 0 {
             return true;
         }
     }

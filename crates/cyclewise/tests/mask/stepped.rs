@@ -3,6 +3,7 @@
 //! With the trap flag set the processor traps after each instruction. The trap's handler counts, and at the chosen count
 //! sends a signal, which the trap's own frame keeps waiting: the kernel delivers it between that instruction and the next.
 
+use crate::common::call;
 use crate::common::child::HANG_S;
 use crate::common::harness::{Check, checks};
 use crate::common::length::is_long;
@@ -193,8 +194,7 @@ fn a_signal_before_the_sleep_ends_it() {
     assert!(!waited(-1, wait(1)));
     let asleep = ASLEEP.load(SeqCst);
     assert!(asleep > 32, "the sleep begins at {asleep}");
-    // SAFETY: takes a number; kills this process if a wait sleeps through a signal.
-    unsafe { libc::alarm(HANG_S) };
+    call::alarm(HANG_S);
     // The last instructions, between looking for signals and the sleep, are all tried in the short form, too.
     let stride = if is_long() { 1 } else { 3 };
     let last = asleep - 32;

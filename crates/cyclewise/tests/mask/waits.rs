@@ -1,5 +1,6 @@
 //! Data shared with handlers, and calls that sleep under a hold.
 
+use crate::common::call;
 use crate::common::harness::{Check, checks};
 use crate::masking::{CONTEXTS, COUNT, SEEN, install, kernel_mask, plain, queue, raise, seen, signal_when_asleep};
 use cyclewise::mask::{self, Hold, Info, Masked, Polled, Signals, Woken};
@@ -61,8 +62,7 @@ static SIGNALLED: AtomicUsize = AtomicUsize::new(0);
 fn calls_are_restarted_or_interrupted() {
     Signals::on(libc::SIGUSR1, &COUNT).unwrap();
     Signals::on_interrupting(libc::SIGUSR2, &COUNT).unwrap();
-    // SAFETY: takes nothing.
-    let thread = unsafe { libc::gettid() };
+    let thread = call::gettid();
     let (reader, writer) = std::io::pipe().unwrap();
     let read = || {
         let mut byte = 0u8;
@@ -94,8 +94,7 @@ fn calls_are_restarted_or_interrupted() {
 
 fn a_wait_is_not_slept_through() {
     Signals::on(libc::SIGUSR1, &COUNT).unwrap();
-    // SAFETY: takes nothing.
-    let thread = unsafe { libc::gettid() };
+    let thread = call::gettid();
     let before = kernel_mask();
     let hold = mask::hold();
     // Recorded just before: it does not sleep.
@@ -140,8 +139,7 @@ fn a_wait_sees_descriptors_and_the_time() {
     assert_eq!(polled.map(|polled| polled.happened()), [0, libc::POLLOUT]);
     // Another library's handler ends it too, and the result shows that.
     install(libc::SIGUSR2, plain as *const () as usize, 0);
-    // SAFETY: takes nothing.
-    let thread = unsafe { libc::gettid() };
+    let thread = call::gettid();
     std::thread::scope(|scope| {
         scope.spawn(|| signal_when_asleep(thread, libc::SIGUSR2));
         assert_eq!(hold.wait(&mut [], None), Ok(Woken::Interrupted));

@@ -4,7 +4,7 @@ use crate::common::child::with_two_threads;
 use crate::common::cpu::{allowed_cpus, pin};
 use crate::common::filter;
 use crate::common::harness::{Check, checks};
-use crate::common::text::poke;
+use crate::common::text::{all, poke};
 use cyclewise::atomic::{AtomicU64, Ordering};
 use cyclewise::error::Refusal;
 use cyclewise::patch::{self, Mode, Prefix, confined, sites, state};
@@ -42,10 +42,6 @@ pub(crate) fn enter(cpu: Option<usize>) -> Result<confined::Guard, Refusal> {
     outcomes
         .find(|outcome| !matches!(outcome, Err(Refusal::Unstable)))
         .unwrap_or(Err(Refusal::Unstable))
-}
-
-pub(crate) fn all(prefix: Prefix) -> bool {
-    sites().all(|site| site.prefix() == prefix)
 }
 
 fn entering_confines_and_elides() {

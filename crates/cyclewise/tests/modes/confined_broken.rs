@@ -1,16 +1,18 @@
 //! Confined mode broken from outside, as by `taskset -ap`: it is detected and reported, and LOCK is restored.
 
+use crate::common::call;
 use crate::common::child::in_child;
 use crate::common::cpu::{allowed_cpus, cpus_of, set_affinity};
 use crate::common::filter;
 use crate::common::harness::{Check, checks};
 use crate::common::length::rounds;
 use crate::common::sanitizer::is_asan;
+use crate::common::text::all;
 use crate::single::thrd_create;
 use cyclewise::atomic::{AtomicU64, Ordering};
 use cyclewise::error::Refusal;
 use cyclewise::patch::confined::{self, Guard, audit, check};
-use cyclewise::patch::{self, Mode, Prefix, sites, state};
+use cyclewise::patch::{self, Mode, Prefix, state};
 use std::ffi::c_void;
 use std::sync::atomic;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -53,10 +55,6 @@ fn enter(cpu: usize) -> Guard {
         .unwrap()
 }
 
-fn all(prefix: Prefix) -> bool {
-    sites().all(|site| site.prefix() == prefix)
-}
-
 /// Sets the process's affinity to two CPUs and returns them; prints a skip where there is only one.
 fn two_cpus() -> Option<(usize, usize)> {
     let cpus = allowed_cpus();
@@ -87,11 +85,6 @@ fn taskset(thread: Option<i32>, cpus: &[usize]) {
     .unwrap();
 }
 
-fn id() -> i32 {
-    // SAFETY: takes nothing.
-    unsafe { libc::gettid() }
-}
-
 type Look = fn() -> Result<(), Refusal>;
 
 /// A second thread, which runs the checks it is sent.
@@ -108,7 +101,7 @@ impl Second {
         let (answer, answers) = channel();
         let (say, said) = channel();
         let thread = std::thread::spawn(move || {
-            say.send(id()).unwrap();
+            say.send(call::gettid()).unwrap();
             for ask in told {
                 answer.send(ask()).unwrap();
             }
@@ -222,8 +215,7 @@ fn attributes_for(cpu: usize) -> Attributes {
 
 /// Sites without LOCK that the thread finds, and its CPU, in the numbers of [`seen_by`].
 extern "C" fn look(_: *mut c_void) -> *mut c_void {
-    // SAFETY: takes nothing.
-    let cpu = unsafe { libc::sched_getcpu() } as usize;
+    let cpu = call::sched_getcpu() as usize;
     std::ptr::without_provenance_mut(state().elided << 16 | cpu)
 }
 
@@ -310,7 +302,7 @@ fn a_dropped_guard_leaves_the_answer_to_check() {
     taskset(None, &[cpu, other]);
     drop(guard);
     assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
-    assert_eq!(check(), Err(Refusal::LetOut { thread: id() }));
+    assert_eq!(check(), Err(Refusal::LetOut { thread: call::gettid() }));
     enter(cpu).leave().unwrap();
     assert_eq!(check(), Ok(()));
 }
@@ -322,7 +314,7 @@ fn a_cpuset_that_takes_the_cpu_away_is_seen() {
     let guard = enter(cpu);
     if cpuset.take_in() {
         assert_eq!(allowed_cpus(), [other]);
-        assert_eq!(check(), Err(Refusal::LetOut { thread: id() }));
+        assert_eq!(check(), Err(Refusal::LetOut { thread: call::gettid() }));
         left_as_broken_elsewhere(guard);
     } else {
         guard.leave().unwrap();
@@ -331,7 +323,7 @@ fn a_cpuset_that_takes_the_cpu_away_is_seen() {
 
 fn left_as_broken_elsewhere(guard: Guard) {
     let stuck = guard.leave().unwrap_err();
-    assert_eq!(stuck.refusal, Refusal::LetOut { thread: id() });
+    assert_eq!(stuck.refusal, Refusal::LetOut { thread: call::gettid() });
     assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
 }
 
@@ -376,8 +368,7 @@ fn a_thread_that_cannot_be_widened_keeps_no_other() {
     let Some((cpu, other)) = two_cpus() else { return };
     let threads = [Second::new(), Second::new(), Second::new()];
     let guard = enter(cpu);
-    let (mask, value) = (u32::MAX, threads[0].id as u32);
-    let refused = filter::If::Bits { arg: 0, mask, value };
+    let refused = filter::If::is(0, threads[0].id as u32);
     filter::refuse(libc::SYS_sched_setaffinity, &[refused], libc::EINVAL);
     guard.leave().unwrap();
     assert_eq!(allowed_cpus(), [cpu, other]);
@@ -389,8 +380,7 @@ fn a_recycled_id_is_another_thread() {
     const RECYCLE: &str = "/proc/sys/kernel/ns_last_pid"; // kernel/pid_namespace.c
     let Some((cpu, other)) = two_cpus() else { return };
     // A pid namespace and a /proc of its own.
-    // SAFETY: takes flags; the process has one thread.
-    if unsafe { libc::unshare(libc::CLONE_NEWPID | libc::CLONE_NEWNS) } != 0 {
+    if call::unshare(libc::CLONE_NEWPID | libc::CLONE_NEWNS) != 0 {
         return println!("skipped: no pid namespace here: {}", std::io::Error::last_os_error());
     }
     in_child(|| {
@@ -468,7 +458,7 @@ fn twin_updates_are_lost_and_a_look_too_late_sees_nothing() {
         let (say, said) = channel();
         let (added, guard) = std::thread::scope(|scope| {
             let add = || {
-                say.send(id()).unwrap();
+                say.send(call::gettid()).unwrap();
                 let mut added = 0;
                 while !over.load(atomic::Ordering::Relaxed) {
                     total.inc(Ordering::Relaxed);

@@ -2,6 +2,7 @@
 //!
 //! `CYCLEWISE_FLIPS` sets how often the mode is entered and left; a million takes some minutes.
 
+use crate::common::call;
 use crate::common::cpu::{allowed_cpus, pin, run_before_others};
 use crate::common::harness::{Check, checks};
 use crate::common::length::rounds;
@@ -61,8 +62,7 @@ impl Load {
         let mut cpu = -1;
         while !self.stop.load(atomic::Ordering::Relaxed) {
             self.rounds(bit);
-            // SAFETY: takes nothing.
-            let now = unsafe { libc::sched_getcpu() };
+            let now = call::sched_getcpu();
             if now != cpu {
                 self.moves.fetch_add(1, atomic::Ordering::Relaxed);
             }
@@ -137,13 +137,7 @@ extern "C" fn on_alarm(_: i32) {
 
 /// Sends SIGALRM to the process again and again, or no more; any thread but the calling one gets it.
 fn alarm_the_others(every_us: i64) {
-    // SAFETY: all zeroes is a valid set.
-    let mut set = unsafe { std::mem::zeroed::<libc::sigset_t>() };
-    // SAFETY: a local set, and a valid signal.
-    assert_eq!(unsafe { libc::sigaddset(&mut set, libc::SIGALRM) }, 0);
-    // SAFETY: reads the set.
-    let rc = unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &set, std::ptr::null_mut()) };
-    assert_eq!(rc, 0);
+    signal::mask(libc::SIG_BLOCK, [libc::SIGALRM]);
     signal::handle(libc::SIGALRM, on_alarm);
     signal::every(libc::SIGALRM, every_us);
 }

@@ -1,12 +1,14 @@
 //! Threads and children that are created before, inside and while confined mode is left.
 
-use crate::common::child::{End, in_child};
+use crate::common::call;
+use crate::common::child::{End, in_child, own_pids};
 use crate::common::cpu::{allowed_cpus, pin, run_before_others};
 use crate::common::harness::{Check, checks};
 use crate::common::length::is_long;
 use crate::common::ring;
 use crate::common::sanitizer::is_asan;
-use crate::confined::{all, enter, watch};
+use crate::common::text::all;
+use crate::confined::{enter, watch};
 use cyclewise::error::Refusal;
 use cyclewise::patch::{self, Mode, Prefix, confined, state};
 use std::sync::atomic;
@@ -182,10 +184,7 @@ fn a_child_forked_inside_is_alone() {
 /// of the threads can be confined.
 fn another_namespaces_proc_is_refused() {
     watch();
-    // SAFETY: takes flags; this process has one thread.
-    let rc = unsafe { libc::unshare(libc::CLONE_NEWPID) };
-    // SAFETY: takes flags; this process has one thread.
-    if rc != 0 && unsafe { libc::unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWPID) } != 0 {
+    if !own_pids() {
         println!("skipped: no pid namespaces here: {}", std::io::Error::last_os_error());
         return;
     }
@@ -231,8 +230,7 @@ fn a_child_forked_during_a_change_goes_on() {
                 }
                 enter(None).unwrap().leave().unwrap();
                 assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
-                // SAFETY: ends the child; its status tells when it was forked.
-                unsafe { libc::_exit(if mode == Mode::Single { 3 } else { 0 }) };
+                call::_exit(if mode == Mode::Single { 3 } else { 0 });
             });
             assert!(outcome == Ok(()) || outcome == INSIDE, "{outcome:?}");
             outcomes.push(outcome);

@@ -2,11 +2,13 @@
 //! in their own text, although a descriptor of `/proc/self/mem` opened before the fork refers to the parent's memory in
 //! both. The other creates a thread: writes that need a single-threaded process do not happen after it.
 
+use crate::common::call;
 use crate::common::child::{HANG_S, in_child, wait_for};
 use crate::common::cpu::allowed_cpus;
 use crate::common::harness::{Check, checks};
 use crate::common::length::is_long;
 use crate::common::signal;
+use crate::common::text::all;
 use cyclewise::error::Refusal;
 use cyclewise::patch::{self, Mode, Prefix, confined, sites, state};
 use std::ffi::c_void;
@@ -33,10 +35,6 @@ static COUNTER: cyclewise::atomic::AtomicUsize = cyclewise::atomic::AtomicUsize:
 fn enable() -> Result<(), Refusal> {
     COUNTER.inc(SeqCst);
     crate::enable()
-}
-
-fn all(prefix: Prefix) -> bool {
-    sites().all(|site| site.prefix() == prefix)
 }
 
 /// A word shared between processes, on its own page.
@@ -92,8 +90,7 @@ extern "C" fn forks_once(_: i32) {
     let pid = fork();
     PID.store(pid, SeqCst);
     if pid == 0 {
-        // SAFETY: takes a number.
-        unsafe { libc::alarm(HANG_S) };
+        call::alarm(HANG_S);
         while shared().load(SeqCst) != OVER {
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -171,8 +168,7 @@ fn changes(it: Change) {
 }
 
 fn stop() {
-    // SAFETY: stops this process until its tracer continues it.
-    unsafe { libc::raise(libc::SIGSTOP) };
+    call::raise(libc::SIGSTOP);
 }
 
 /// A forked child, traced.
@@ -188,8 +184,7 @@ impl Traced {
             // SAFETY: asks to be traced by the parent.
             unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) };
             let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
-            // SAFETY: ends the process without its parent's exit handlers.
-            unsafe { libc::_exit(if outcome.is_ok() { 0 } else { 101 }) };
+            call::_exit(if outcome.is_ok() { 0 } else { 101 });
         }
         let traced = Self(pid);
         assert_eq!(
@@ -285,8 +280,7 @@ fn at_stops(stops: impl Iterator<Item = usize>, it: Change) {
         }
         let inside = stop == Stop::Call;
         if inside {
-            // SAFETY: takes numbers; the process is stopped.
-            assert_eq!(unsafe { libc::kill(traced.0, libc::SIGUSR1) }, 0);
+            assert_eq!(call::kill(traced.0, libc::SIGUSR1), 0);
             stop = traced.go(libc::PTRACE_CONT, 0);
         }
         assert_eq!(traced.finish(stop), Stop::End(0), "a signal at stop {at}");
@@ -358,8 +352,7 @@ fn twin_a_child_that_has_its_parents_list_widens_the_parent() {
     }
     enable().unwrap();
     enter().unwrap();
-    // SAFETY: takes nothing.
-    let parent = unsafe { libc::getpid() };
+    let parent = call::getpid();
     let widens = || {
         // SAFETY: all zeroes is an empty set.
         let mut set = unsafe { std::mem::zeroed::<libc::cpu_set_t>() };
@@ -387,8 +380,7 @@ fn is_written_beside_a_thread(at: usize) -> Option<bool> {
         stop = traced.go(libc::PTRACE_SYSCALL, signal);
         match stop {
             Stop::Call if calls == at => {
-                // SAFETY: takes numbers; the process is stopped.
-                assert_eq!(unsafe { libc::kill(traced.0, libc::SIGUSR1) }, 0);
+                assert_eq!(call::kill(traced.0, libc::SIGUSR1), 0);
                 sent = true;
             }
             Stop::Call => {}

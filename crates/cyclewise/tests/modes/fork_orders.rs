@@ -1,12 +1,14 @@
 //! The modes and the keys in programs whose libraries register their own atfork handlers, before and after this crate's:
 //! handlers that create threads, flip keys and take locks.
 
+use crate::common::call;
 use crate::common::child::{HANG_S, in_child, wait_for};
 use crate::common::filter;
 use crate::common::harness::{Check, checks};
 use crate::common::signal;
+use crate::common::text::all;
 use cyclewise::error::Refusal;
-use cyclewise::patch::{self, Mode, Prefix, confined, sites, state};
+use cyclewise::patch::{self, Mode, Prefix, confined, state};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
@@ -38,10 +40,6 @@ fn enable() -> Result<(), Refusal> {
 fn enter() -> Result<confined::Guard, Refusal> {
     // SAFETY: only the library sets affinities in the mode, and no atomics are shared with other processes.
     unsafe { confined::enter(None) }
-}
-
-fn all(prefix: Prefix) -> bool {
-    sites().all(|site| site.prefix() == prefix)
 }
 
 fn at_fork(prepare: Option<extern "C" fn()>, parent: Option<extern "C" fn()>, child: Option<extern "C" fn()>) {
@@ -156,8 +154,7 @@ fn a_child_without_handlers_is_alone() {
     let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
     if pid == 0 {
         let alone = state().mode == Mode::Single && patch::lock().is_ok() && all(Prefix::Lock);
-        // SAFETY: ends the child.
-        unsafe { libc::_exit(i32::from(!alone)) };
+        call::_exit(i32::from(!alone));
     }
     wait_for(pid as i32).unwrap();
     guard.leave().unwrap();
@@ -284,22 +281,16 @@ fn a_fork_inside_a_change_leaves_the_child_in_it() {
     KEY.enable().unwrap();
     KEY.disable().unwrap();
     signal::handle(libc::SIGSYS, forks);
-    let (mask, value) = (u32::MAX, 1 << 5); // PRIVATE_EXPEDITED_SYNC_CORE
-    let no_flags = filter::If::Bits { arg: 1, mask, value: 0 };
-    filter::trap(
-        libc::SYS_membarrier,
-        &[filter::If::Bits { arg: 0, mask, value }, no_flags],
-    );
+    // PRIVATE_EXPEDITED_SYNC_CORE, without flags.
+    filter::trap(libc::SYS_membarrier, &[filter::If::is(0, 1 << 5), filter::If::is(1, 0)]);
     // The trapped call does not happen, so the change is refused and rolled back in parent and child.
     KEY.enable().unwrap_err();
     assert!(!KEY.is_enabled());
     match PID.load(SeqCst) {
         0 => {
-            // SAFETY: takes a number.
-            unsafe { libc::alarm(HANG_S) };
+            call::alarm(HANG_S);
             flips();
-            // SAFETY: ends the child, which does not have the parent's other thread.
-            unsafe { libc::_exit(0) };
+            call::_exit(0);
         }
         pid => {
             wait_for(pid).unwrap();

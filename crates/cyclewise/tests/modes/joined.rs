@@ -3,11 +3,13 @@
 //!
 //! `CYCLEWISE_JOINS` sets how many threads are created, joined and followed by eliding.
 
+use crate::common::call;
 use crate::common::child::{self, wait_for};
 use crate::common::filter;
 use crate::common::harness::{Check, checks};
 use crate::common::length::rounds;
 use crate::common::ring;
+use crate::common::signal;
 use crate::enable;
 use cyclewise::atomic::{AtomicUsize, Ordering};
 use cyclewise::error::Refusal;
@@ -55,11 +57,6 @@ fn state_and_flags(tid: i32) -> Option<(char, u64)> {
     let line = String::from_utf8_lossy(&line).into_owned();
     let mut fields = line[line.rfind(')')? + 2..].split(' ');
     Some((fields.next()?.chars().next()?, fields.nth(5)?.parse().ok()?))
-}
-
-fn own_id() -> i32 {
-    // SAFETY: takes nothing.
-    unsafe { libc::gettid() }
 }
 
 fn joins() -> u32 {
@@ -133,12 +130,7 @@ fn twin_a_thread_that_blocks_signals_is_a_refusal() {
     let (blocks, blocked) = mpsc::channel();
     let (end, ended) = mpsc::channel::<()>();
     let other = thread::spawn(move || {
-        let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
-        // SAFETY: fills the set.
-        unsafe { libc::sigfillset(all.as_mut_ptr()) };
-        // SAFETY: a set that was filled.
-        let rc = unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), std::ptr::null_mut()) };
-        assert_eq!(rc, 0);
+        signal::mask(libc::SIG_BLOCK, signal::EVERY);
         blocks.send(()).unwrap();
         ended.recv().unwrap_err();
     });
@@ -153,8 +145,7 @@ fn twin_a_thread_that_blocks_signals_is_a_refusal() {
 fn with_a_large_file() {
     const SIZE: libc::off_t = 32 << 20;
     // A container may refuse any of these. Then the end is short, and its late signs are seen less often.
-    // SAFETY: takes a number. Other threads keep their descriptors.
-    if unsafe { libc::unshare(libc::CLONE_FILES) } != 0 {
+    if call::unshare(libc::CLONE_FILES) != 0 {
         return;
     }
     // SAFETY: a C string.
@@ -175,7 +166,7 @@ fn twin_later_signs_come_after_the_join() {
         let (send, receive) = mpsc::channel();
         let thread = thread::spawn(move || {
             with_a_large_file();
-            send.send(own_id())
+            send.send(call::gettid())
         });
         let tid = receive.recv().unwrap();
         poll(thread);
@@ -260,7 +251,7 @@ fn a_thread_that_still_runs_destructors_is_a_refusal() {
     let (send, receive) = mpsc::channel();
     drop(thread::spawn(move || {
         LINGERING.with(|_| ());
-        send.send(own_id()).unwrap();
+        send.send(call::gettid()).unwrap();
     }));
     let tid = receive.recv().unwrap();
     lingers_and_is_let_go();
@@ -303,13 +294,12 @@ fn decide(work: impl FnOnce() -> bool) {
         Ok(true) => 0,
         Err(_) => 101,
     };
-    // SAFETY: ends the process.
-    unsafe { libc::_exit(status) };
+    call::_exit(status);
 }
 
 /// Ends the calling thread, which is the first, as soon as another runs `work`: that begins when this one is a zombie.
 fn end_beside(work: impl FnOnce() + Send + 'static) {
-    let first = own_id();
+    let first = call::gettid();
     let after = move || {
         wait_for_zombie(first);
         work();
@@ -389,7 +379,7 @@ fn older_threads_that_leave_do_not_hide_the_caller() {
     }
 
     enable().unwrap();
-    FIRST.store(own_id(), Ordering::SeqCst);
+    FIRST.store(call::gettid(), Ordering::SeqCst);
     begin(joins().min(10_000) / 5, [(); 2].map(|()| thread::spawn(|| ())));
     end_first();
 }
@@ -415,7 +405,7 @@ fn a_thread_stopped_at_its_exit_is_a_refusal_and_a_zombie_is_none() {
         enable().unwrap();
         let mut to_thread = to_tracer.try_clone().unwrap();
         let thread = thread::spawn(move || {
-            send(&mut to_thread, own_id());
+            send(&mut to_thread, call::gettid());
             // The tracer is attached.
             receive(&mut from_tracer);
             from_tracer
@@ -425,7 +415,8 @@ fn a_thread_stopped_at_its_exit_is_a_refusal_and_a_zombie_is_none() {
         while TID.load(Ordering::SeqCst) == 0 {
             let listed = std::fs::read_dir("/proc/self/task").unwrap();
             let ids = listed.map(|entry| entry.unwrap().file_name().to_str().unwrap().parse().unwrap());
-            let stopped = |&tid: &i32| tid != own_id() && state_and_flags(tid).is_some_and(|(state, _)| state == 't');
+            let stopped =
+                |&tid: &i32| tid != call::gettid() && state_and_flags(tid).is_some_and(|(state, _)| state == 't');
             TID.store(ids.into_iter().find(stopped).unwrap_or(0), Ordering::SeqCst);
             thread::yield_now();
         }

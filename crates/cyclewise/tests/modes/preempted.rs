@@ -3,6 +3,7 @@
 //! Random preemption is too rare for a test. Here a child is traced and single-stepped to the first byte of a site. The
 //! byte is changed, one step is made, and LOCK is restored as by another thread's creation.
 
+use crate::common::call;
 use crate::common::harness::{Check, checks};
 use cyclewise::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
 use cyclewise::patch::sites;
@@ -36,11 +37,9 @@ impl Child {
         if id == 0 {
             // SAFETY: asks to be traced by the parent.
             unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) };
-            // SAFETY: stops this process until the parent continues it.
-            unsafe { libc::raise(libc::SIGSTOP) };
+            call::raise(libc::SIGSTOP);
             let status = body();
-            // SAFETY: ends the child.
-            unsafe { libc::_exit(status) };
+            call::_exit(status);
         }
         let path = format!("/proc/{id}/mem");
         let memory = std::fs::OpenOptions::new().read(true).write(true).open(path).unwrap();

@@ -5,6 +5,7 @@ use crate::common::child::in_child;
 use crate::common::cpu::{allowed_cpus, pin};
 use crate::common::filter;
 use crate::common::harness::{Check, checks};
+use crate::common::text::all;
 use crate::enable;
 use crate::sandboxes::{OPEN, SANDBOXES, Sandbox, cover_proc, pretend_open, pretend_writable_text, refuse_open};
 use cyclewise::atomic::{AtomicUsize, Ordering};
@@ -29,10 +30,6 @@ pub(crate) const CHECKS: &[Check] = checks![
 ];
 
 static COUNTER: AtomicUsize = AtomicUsize::new(0);
-
-fn all(prefix: Prefix) -> bool {
-    sites().all(|site| site.prefix() == prefix)
-}
 
 /// Whether a thread could be created. The thread must find LOCK; if it is refused, the process still has one thread.
 fn a_thread_runs() -> bool {
@@ -74,8 +71,7 @@ fn a_late_sandbox_that_kills_is_not_met() {
     for call in [OPEN, libc::SYS_openat, libc::SYS_getdents64, libc::SYS_membarrier] {
         filter::trap(call, &[]);
     }
-    let (mask, value) = (libc::PROT_EXEC as u32, libc::PROT_EXEC as u32);
-    filter::trap(libc::SYS_mprotect, &[If::Bits { arg: 2, mask, value }]);
+    filter::trap(libc::SYS_mprotect, &[If::has(2, libc::PROT_EXEC)]);
     assert!(a_thread_runs());
 }
 
@@ -247,8 +243,7 @@ fn confined_mode_is_left_in_a_sandbox() {
     // SAFETY: nobody sets affinities here, and no atomics are shared with other processes.
     let guard = unsafe { patch::confined::enter(None) }.unwrap();
     // Affects only threads created from here on, and there are none.
-    let (mask, value) = (libc::O_ACCMODE as u32, libc::O_RDWR as u32);
-    refuse(libc::SYS_openat, &[If::Bits { arg: 2, mask, value }], libc::EPERM);
+    filter::refuse_proc_mem();
     refuse_writable_text();
     std::thread::spawn(|| assert!(all(Prefix::Elided))).join().unwrap();
     guard.leave().unwrap();

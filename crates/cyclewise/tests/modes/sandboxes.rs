@@ -1,5 +1,6 @@
 //! Sandboxes that a process enters: they refuse calls, fake results, or hide `/proc`.
 
+use crate::common::call;
 use crate::common::filter::{If, refuse, refuse_writable_text};
 
 /// open(2), which AArch64 lacks: no check runs there.
@@ -22,11 +23,7 @@ pub(crate) fn pretend_open() {
 }
 
 pub(crate) fn pretend_writable_text() {
-    let (mask, value) = (
-        (libc::PROT_WRITE | libc::PROT_EXEC) as u32,
-        (libc::PROT_WRITE | libc::PROT_EXEC) as u32,
-    );
-    refuse(libc::SYS_mprotect, &[If::Bits { arg: 2, mask, value }], 0);
+    refuse(libc::SYS_mprotect, &[If::has(2, libc::PROT_WRITE | libc::PROT_EXEC)], 0);
 }
 
 fn deny_write_execute() {
@@ -49,8 +46,7 @@ fn no_more_files() {
 
 /// A root without `/proc`.
 fn leave_proc_behind() {
-    // SAFETY: takes flags; the process has one thread.
-    if unsafe { libc::geteuid() } != 0 && unsafe { libc::unshare(libc::CLONE_NEWUSER) } != 0 {
+    if call::geteuid() != 0 && call::unshare(libc::CLONE_NEWUSER) != 0 {
         println!("skipped: no right to chroot: {}", std::io::Error::last_os_error());
         return;
     }
@@ -66,11 +62,7 @@ fn leave_proc_behind() {
 
 /// An empty file system where `/proc` was.
 pub(crate) fn cover_proc() {
-    // SAFETY: takes flags; the process has one thread.
-    if unsafe { libc::unshare(libc::CLONE_NEWNS) } != 0
-        // SAFETY: as for the other unshare: flags, and one thread.
-        && unsafe { libc::unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWNS) } != 0
-    {
+    if call::unshare(libc::CLONE_NEWNS) != 0 && call::unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWNS) != 0 {
         println!("skipped: no mount namespaces: {}", std::io::Error::last_os_error());
         return;
     }

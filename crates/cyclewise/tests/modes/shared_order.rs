@@ -5,6 +5,7 @@
 //! one sees the other's store. The twin has an elided read-modify-write there, which is no barrier. All three take turns
 //! in one run, so reordering that the twin shows would also have shown without the others' barriers.
 
+use crate::common::call;
 use crate::common::cpu::{allowed_cpus, pin};
 use crate::common::harness::{Check, checks};
 use cyclewise::atomic;
@@ -123,8 +124,7 @@ fn fences_and_stores_order_shared_memory_while_elided() {
                 break;
             }
         }
-        // SAFETY: ends the child without the parent's exit handlers.
-        unsafe { libc::_exit(0) };
+        call::_exit(0);
     }
     pin(cpus[0]);
     let start = Instant::now();

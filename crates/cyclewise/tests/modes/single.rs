@@ -3,7 +3,7 @@
 use crate::common::child::in_child;
 use crate::common::harness::{Check, checks};
 use crate::common::signal;
-use crate::common::text::poke;
+use crate::common::text::{all, poke};
 use crate::enable;
 use cyclewise::atomic::{AtomicUsize, Ordering};
 use cyclewise::error::Refusal;
@@ -36,10 +36,6 @@ pub(crate) const CHECKS: &[Check] = checks![
 
 fn why(outcome: Result<(), Refusal>) -> Refusal {
     outcome.unwrap_err()
-}
-
-fn all(prefix: Prefix) -> bool {
-    sites().all(|site| site.prefix() == prefix)
 }
 
 fn one_thread_is_elided() {

@@ -374,10 +374,7 @@ fn the_twin_that_is_not_asked_is_believed() {
     use crate::common::filter::If;
     const RSEQ: u32 = 1 << 7; // MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ, include/uapi/linux/membarrier.h
     again(&[("twin", "")], |_| {
-        let (arg, mask) = (0, u32::MAX);
-        let is_the_call = If::Bits { arg, mask, value: RSEQ };
-        let no_flags = If::Bits { arg: 1, mask, value: 0 };
-        crate::common::filter::refuse(libc::SYS_membarrier, &[is_the_call, no_flags], 0);
+        crate::common::filter::refuse(libc::SYS_membarrier, &[If::is(0, RSEQ), If::is(1, 0)], 0);
         let list = FreeList::new();
         list.grow(7).push();
         assert_eq!(list.drain().map(Iterator::count), Ok(1));

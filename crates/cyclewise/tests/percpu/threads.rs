@@ -4,6 +4,7 @@
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
+use crate::common::call;
 use crate::common::child::in_child;
 use crate::common::signal;
 use crate::parts::{BY_CID, HITS, NOT_BY_LIBC, again};
@@ -72,8 +73,7 @@ fn gs_leads_to_this_cpus_copy_and_is_not_inherited() {
     use cyclewise::error::Refusal;
     use cyclewise::percpu::Pinned;
     let v = PerCpu::<u64>::new();
-    // SAFETY: takes nothing.
-    let cpu = unsafe { libc::sched_getcpu() } as u32;
+    let cpu = call::sched_getcpu() as u32;
     // SAFETY: nothing here uses GS.
     let pinned = match unsafe { Pinned::enter(cpu) } {
         Ok(pinned) => pinned,
@@ -203,8 +203,7 @@ fn destructors_of_a_threads_words_use_per_cpu_data() {
 fn a_forgotten_pinned_is_refused_again_and_stays_on_its_cpu() {
     use cyclewise::error::Refusal;
     use cyclewise::percpu::Pinned;
-    // SAFETY: takes nothing.
-    let cpu = unsafe { libc::sched_getcpu() } as u32;
+    let cpu = call::sched_getcpu() as u32;
     std::thread::scope(|scope| {
         scope.spawn(|| {
             // SAFETY: nothing here uses GS, now or later.

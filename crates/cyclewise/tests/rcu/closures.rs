@@ -1,5 +1,6 @@
 //! Deferred closures: batches, their bound, panics, what they may do, and what waits for itself.
 
+use crate::common::call;
 use crate::common::child::{End, in_child};
 use crate::common::harness::{Check, checks};
 use cyclewise::rcu::{self, Rcu};
@@ -157,8 +158,7 @@ fn exit_runs_no_closure() {
     const RAN: i32 = 9;
     let child = |before: fn()| {
         in_child(|| {
-            // SAFETY: ends the child.
-            rcu::defer(|| unsafe { libc::_exit(RAN) });
+            rcu::defer(|| call::_exit(RAN));
             before();
             std::process::exit(0);
         })

@@ -1,5 +1,6 @@
 //! Children of fork have one reader, the thread that forked, whatever the parent's other threads were doing.
 
+use crate::common::call;
 use crate::common::child::{fork, in_child, wait_for};
 use crate::common::harness::{Check, checks};
 use cyclewise::rcu::{self, Domain, DomainGuard, Rcu};
@@ -129,8 +130,7 @@ fn in_bare_child(body: impl FnOnce()) {
     let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) } as i32;
     if pid == 0 {
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
-        // SAFETY: ends the child.
-        unsafe { libc::_exit(if outcome.is_ok() { 0 } else { 101 }) };
+        call::_exit(if outcome.is_ok() { 0 } else { 101 });
     }
     wait_for(pid).unwrap();
 }
@@ -187,8 +187,7 @@ fn a_closure_may_fork() {
     match CHILD.load(SeqCst) {
         0 => {
             let outcome = std::panic::catch_unwind(run);
-            // SAFETY: ends the child without the parent's exit handlers.
-            unsafe { libc::_exit(if outcome.is_ok() { 0 } else { 101 }) };
+            call::_exit(if outcome.is_ok() { 0 } else { 101 });
         }
         child => {
             run();

@@ -161,15 +161,7 @@ fn nobody_reads_what_was_freed_under_signals() {
 /// Lets the handler interrupt the calling thread, which has registered, or does not.
 fn unblock(open: bool) {
     rcu::register();
-    let mut set = std::mem::MaybeUninit::uninit();
-    // SAFETY: fills the set.
-    unsafe { libc::sigemptyset(set.as_mut_ptr()) };
-    // SAFETY: a set.
-    unsafe { libc::sigaddset(set.as_mut_ptr(), libc::SIGPROF) };
-    let how = if open { libc::SIG_UNBLOCK } else { libc::SIG_BLOCK };
-    // SAFETY: reads the set.
-    let rc = unsafe { libc::pthread_sigmask(how, set.as_ptr(), std::ptr::null_mut()) };
-    assert_eq!(rc, 0);
+    signal::mask(if open { libc::SIG_UNBLOCK } else { libc::SIG_BLOCK }, [libc::SIGPROF]);
 }
 
 fn nobody_reads_what_was_freed_in_a_domain() {

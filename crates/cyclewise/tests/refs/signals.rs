@@ -1,6 +1,7 @@
 //! References in a signal handler, while its thread uses another reference to the same value.
 #![cfg(all(not(loom), target_os = "linux"))]
 
+use crate::common::call;
 use crate::common::signal;
 use cyclewise::refs::Arc;
 use std::sync::OnceLock;
@@ -27,8 +28,8 @@ extern "C" fn handler(_: libc::c_int) {
 fn a_handler_waits_for_nobody() {
     let shared = SHARED.get_or_init(|| Arc::new(7));
     signal::handle(libc::SIGUSR1, handler);
-    // SAFETY: takes a number; SIGALRM ends a process that hangs, long after any machine has finished.
-    unsafe { libc::alarm(600) };
+    // Ends a process that hangs, long after any machine has finished.
+    call::alarm(600);
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
         let (send, receive) = std::sync::mpsc::channel();
@@ -51,7 +52,6 @@ fn a_handler_waits_for_nobody() {
         }
         stop.store(true, SeqCst);
     });
-    // SAFETY: takes a number.
-    unsafe { libc::alarm(0) };
+    call::alarm(0);
     assert_eq!((Arc::strong_count(shared), Arc::weak_count(shared)), (1, 0));
 }

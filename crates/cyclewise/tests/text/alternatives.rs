@@ -1,5 +1,6 @@
 //! Alternatives: the default sequence before they are applied, the chosen one after, and the default where applying is refused.
 
+use crate::common::call;
 use crate::common::child::{End, in_child, with_two_threads};
 use crate::common::filter::{refuse_proc_mem, refuse_writable_text, trap, trap_closing_text};
 use crate::common::harness::{Check, checks};
@@ -206,8 +207,7 @@ const HANDLED: i32 = 3;
 
 /// Ends the child: a handler ran while a site was half written.
 extern "C" fn on_trap(_: libc::c_int) {
-    // SAFETY: ends the child without running the parent's exit handlers.
-    unsafe { libc::_exit(HANDLED) };
+    call::_exit(HANDLED);
 }
 
 /// How a child ends whose `calls` raise SIGSYS, handled, in the middle of a batch.

@@ -1,6 +1,7 @@
 //! A change of a key neither allocates nor frees while it holds the lock of the text: the allocator has locks of its own, and a
 //! thread that holds one of them may wait for the lock of the text.
 
+use crate::common::call;
 use crate::common::filter::trap;
 use crate::common::harness::{Check, checks};
 use crate::common::signal;
@@ -79,8 +80,7 @@ fn a_change_neither_allocates_nor_frees_under_the_lock() {
 /// Runs in the middle of a change.
 extern "C" fn on_trap(_: libc::c_int) {
     let (_, under_lock) = watched(|| drop(std::hint::black_box(Box::new(1))));
-    // SAFETY: ends the child without running the parent's exit handlers.
-    unsafe { libc::_exit(if under_lock > 0 { 0 } else { 2 }) };
+    call::_exit(if under_lock > 0 { 0 } else { 2 });
 }
 
 /// The twin: an allocation under the lock, by a handler that interrupts a change, is seen.

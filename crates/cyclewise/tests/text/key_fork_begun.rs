@@ -64,9 +64,8 @@ fn a_child_takes_over_what_a_thread_left_that_it_does_not_have() {
         let changer = scope.spawn(|| {
             wait_for(&FORKING);
             FIRST.enable().unwrap();
-            let (mask, value) = (u32::MAX, 1 << 5); // PRIVATE_EXPEDITED_SYNC_CORE
-            let no_flags = If::Bits { arg: 1, mask, value: 0 };
-            trap(libc::SYS_membarrier, &[If::Bits { arg: 0, mask, value }, no_flags]);
+            // PRIVATE_EXPEDITED_SYNC_CORE, without flags.
+            trap(libc::SYS_membarrier, &[If::is(0, 1 << 5), If::is(1, 0)]);
             // The trapped call does not happen, so this is refused and rolled back.
             MANY.enable().unwrap_err();
         });

@@ -1,6 +1,7 @@
 //! A fork while another thread is in the middle of a change: before the child's own code runs, its key is whole and its text
 //! is protected again. In the twin no atfork handler runs, and the same checks find half a change.
 
+use crate::common::call;
 use crate::common::child::in_child;
 use crate::common::filter::trap_closing_text;
 use crate::common::harness::{Check, checks};
@@ -45,8 +46,7 @@ fn a_bare_child_finds_the_half() -> bool {
     if pid == 0 {
         // No allocation: another thread may have been in the allocator.
         let half = many::all_say(true);
-        // SAFETY: ends the child.
-        unsafe { libc::_exit(i32::from(half)) };
+        call::_exit(i32::from(half));
     }
     let mut status = 0;
     // SAFETY: our child, and room for its status.

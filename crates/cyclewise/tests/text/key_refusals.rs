@@ -30,6 +30,7 @@ pub(crate) const CHECKS: &[Check] = checks![
 
 const PR_SET_MDWE: i32 = 65; // include/uapi/linux/prctl.h, since Linux 6.3
 const PR_MDWE_REFUSE_EXEC_GAIN: u64 = 1;
+const PRIVATE_EXPEDITED_SYNC_CORE: u32 = 1 << 5; // include/uapi/linux/membarrier.h
 
 /// A flip that has to be refused, and to leave everything as it was.
 fn refused(expected: Refusal) {
@@ -108,16 +109,7 @@ fn the_kernels_own_write_xor_execute() {
 
 /// A store into a page that mprotect only says is writable would be SIGSEGV.
 fn not_alone_with_an_mprotect_that_is_not_made() {
-    let (mask, value) = (libc::PROT_WRITE as u32, libc::PROT_WRITE as u32);
-    let writable_text = [
-        If::Bits { arg: 2, mask, value },
-        If::Bits {
-            arg: 2,
-            mask: libc::PROT_EXEC as u32,
-            value: libc::PROT_EXEC as u32,
-        },
-    ];
-    refuse(libc::SYS_mprotect, &writable_text, 0);
+    refuse(libc::SYS_mprotect, &[If::has(2, libc::PROT_WRITE | libc::PROT_EXEC)], 0);
     with_two_threads(|| refused(system("mprotect", libc::ENOSYS)));
     works();
 }
@@ -147,12 +139,7 @@ fn not_alone_with_a_membarrier_that_is_not_made() {
 /// A filter is installed at any time, and may answer for one command alone.
 fn not_alone_with_a_membarrier_that_is_made_no_more() {
     let call = "membarrier, which a filter answers with 0,";
-    let sync_core = If::Bits {
-        arg: 0,
-        mask: u32::MAX,
-        value: 1 << 5,
-    };
-    for conditions in [vec![], vec![sync_core]] {
+    for conditions in [vec![], vec![If::is(0, PRIVATE_EXPEDITED_SYNC_CORE)]] {
         in_child(|| {
             with_two_threads(|| {
                 works();
@@ -166,8 +153,8 @@ fn not_alone_with_a_membarrier_that_is_made_no_more() {
 }
 
 fn membarrier_that_fails_after_writing_rolls_back() {
-    let (mask, value) = (u32::MAX, 1 << 5);
-    refuse(libc::SYS_membarrier, &[If::Bits { arg: 0, mask, value }], libc::EPERM);
+    let sync_core = If::is(0, PRIVATE_EXPEDITED_SYNC_CORE);
+    refuse(libc::SYS_membarrier, &[sync_core], libc::EPERM);
     with_two_threads(|| refused(system("membarrier PRIVATE_EXPEDITED_SYNC_CORE", libc::EPERM)));
 }
 
@@ -218,8 +205,8 @@ fn other_bytes_on_one_of_a_hundred_sites() {
 }
 
 fn a_protection_that_cannot_be_restored_rolls_back_and_is_reported() {
-    let (mask, value) = (u32::MAX, (libc::PROT_READ | libc::PROT_EXEC) as u32);
-    refuse(libc::SYS_mprotect, &[If::Bits { arg: 2, mask, value }], libc::EACCES);
+    let closing = If::is(2, (libc::PROT_READ | libc::PROT_EXEC) as u32);
+    refuse(libc::SYS_mprotect, &[closing], libc::EACCES);
     with_two_threads(|| {
         let before = text();
         let errno = libc::EACCES;

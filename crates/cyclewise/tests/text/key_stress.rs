@@ -78,12 +78,7 @@ struct Seen {
 
 fn worker(stop: &AtomicBool, blocked: bool) -> Seen {
     if blocked {
-        // SAFETY: all zeroes is a valid set.
-        let mut every: libc::sigset_t = unsafe { std::mem::zeroed() };
-        // SAFETY: fills a set of ours.
-        unsafe { libc::sigfillset(&raw mut every) };
-        // SAFETY: reads a set of ours.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const every, std::ptr::null_mut()) };
+        signal::mask(libc::SIG_SETMASK, signal::EVERY);
     }
     let mut seen = Seen::default();
     // Relaxed: joining orders the rest.

@@ -1,6 +1,7 @@
 //! The twin of the flip: where its bytes are stored one by one, a running thread executes a torn instruction, and the harness
 //! that passes the protocol catches it.
 
+use crate::common::call;
 use crate::common::child::{End, HANG_S, in_child, in_child_for};
 use crate::common::harness::{Check, checks};
 use crate::common::signal;
@@ -152,8 +153,7 @@ fn every_half_decodes_to_something_else() {
 }
 
 extern "C" fn leave(_: libc::c_int) {
-    // SAFETY: ends the process; allowed in a handler.
-    unsafe { libc::_exit(0) };
+    call::_exit(0);
 }
 
 /// A breakpoint on the site, met by a thread that has every signal blocked or none, with a handler installed.
@@ -161,12 +161,7 @@ fn breakpoint_met(blocked: bool) -> Result<(), End> {
     in_child(move || {
         signal::handle(libc::SIGTRAP, leave);
         if blocked {
-            // SAFETY: all zeroes is a valid set.
-            let mut every: libc::sigset_t = unsafe { std::mem::zeroed() };
-            // SAFETY: fills a set of ours.
-            unsafe { libc::sigfillset(&raw mut every) };
-            // SAFETY: reads a set of ours.
-            unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const every, std::ptr::null_mut()) };
+            signal::mask(libc::SIG_SETMASK, signal::EVERY);
         }
         poke(site(), &[0xcc]);
         tested();
