@@ -21,10 +21,8 @@
 use core::arch::asm;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Whether there is a counter to read.
 pub(crate) const AVAILABLE: bool = true;
 
-/// The kernel's clock sources that read this counter (/sys/devices/system/clocksource).
 pub(crate) const CLOCKSOURCES: &[&str] = &["arch_sys_counter"];
 
 pub(crate) use super::super::portable::counter::is_stable_under_kvm;
@@ -61,7 +59,6 @@ pub(crate) fn bare() -> u64 {
     ticks
 }
 
-/// Ticks, after every earlier load.
 #[inline(always)]
 pub(crate) fn load_ordered() -> u64 {
     let ticks: u64;
@@ -79,7 +76,6 @@ pub(crate) fn load_ordered() -> u64 {
     ticks
 }
 
-/// Ticks, after every earlier load and before every later one; never less than `word`.
 #[inline(always)]
 pub(crate) fn dependent_load(word: &u64) -> u64 {
     let ticks = load_ordered();
@@ -100,14 +96,12 @@ pub(crate) fn dependent_load(word: &u64) -> u64 {
     ticks.max(last)
 }
 
-/// Waits until every CPU sees what this one stored before.
 #[inline(always)]
 pub(crate) fn wait_for_stores() {
     // SAFETY: a barrier. No nomem: the program's stores stay before it.
     unsafe { asm!("dsb ish", options(nostack, preserves_flags)) };
 }
 
-/// Ticks, after every earlier instruction and before every later one.
 #[inline(always)]
 pub(crate) fn bracketed() -> u64 {
     let ticks: u64;

@@ -20,40 +20,15 @@ impl Base {
 
 /// Operations on the copy of this CPU.
 pub(crate) trait Gs: Copy {
-    /// Loads.
-    ///
-    /// # Safety
-    /// None is needed; the same for all below.
-    unsafe fn gs_read(base: Base, _: *mut Self) -> Self {
-        match base {}
-    }
-    /// Stores.
-    unsafe fn gs_write(base: Base, _: *mut Self, _: Self) {
-        match base {}
-    }
-    /// Adds.
-    unsafe fn gs_add(base: Base, _: *mut Self, _: Self) {
-        match base {}
-    }
-    /// Adds one.
-    unsafe fn gs_inc(base: Base, _: *mut Self) {
-        match base {}
-    }
-    /// Ands.
-    unsafe fn gs_and(base: Base, _: *mut Self, _: Self) {
-        match base {}
-    }
-    /// Ors.
-    unsafe fn gs_or(base: Base, _: *mut Self, _: Self) {
-        match base {}
-    }
-    /// Stores `new` if the word is `old`; returns the previous value.
-    unsafe fn gs_cmpxchg(base: Base, _: *mut Self, _: Self, _: Self) -> Self {
-        match base {}
-    }
-    /// Adds; returns the sum.
-    unsafe fn gs_add_return(base: Base, _: *mut Self, _: Self) -> Self {
-        match base {}
+    uncalled! { Base:
+        fn gs_read[](*mut Self) -> Self;
+        fn gs_write[](*mut Self, Self) -> ();
+        fn gs_add[](*mut Self, Self) -> ();
+        fn gs_inc[](*mut Self) -> ();
+        fn gs_and[](*mut Self, Self) -> ();
+        fn gs_or[](*mut Self, Self) -> ();
+        fn gs_cmpxchg[](*mut Self, Self, Self) -> Self;
+        fn gs_add_return[](*mut Self, Self) -> Self;
     }
 }
 

@@ -1,7 +1,24 @@
 //! The implementation without assembly, compiled on every target. An architecture re-exports it and replaces parts.
 //!
 //! Read-modify-writes are std's, a key is an atomic flag, no text is written, and there are no restartable sequences.
+//!
+//! # Safety
+//! An `uncalled!` function takes a value of a type without values.
 #![allow(dead_code, reason = "architectures replace most of it")]
+
+/// Functions of a value of `$none`, which has none, and of arguments of these types.
+macro_rules! uncalled {
+    ($none:ty: $($vis:vis fn $name:ident[$($generic:tt)*]($($argument:ty),*) -> $result:ty;)*) => { $(
+        /// Never called.
+        ///
+        /// # Safety
+        /// None is needed.
+        #[allow(clippy::too_many_arguments, reason = "the operands of the sequence")]
+        $vis unsafe fn $name<$($generic)*>(none: $none, $(_: $argument),*) -> $result {
+            match none {}
+        }
+    )* };
+}
 
 pub(crate) mod counter;
 pub(crate) mod freeze;

@@ -28,6 +28,7 @@ mod table;
 pub(crate) mod text_lock;
 #[cfg(target_env = "gnu")]
 pub(crate) mod thread_block;
+mod tls;
 pub mod tsc_order;
 pub(crate) mod unit;
 pub(crate) mod valgrind;

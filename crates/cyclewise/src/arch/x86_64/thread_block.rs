@@ -9,14 +9,15 @@
 //! The symbol's name includes the crate's version, so that each version in a link unit has its own block.
 //!
 //! # References
-//! Drepper, ELF Handling For Thread-Local Storage, 4.3.6 and 4.4.6; glibc manual, Dynamic Linking Tunables.
+//! glibc manual, Dynamic Linking Tunables.
 //!
 //! # Safety
 //! 1. The section is TLS, so each thread has its own copy; it is zeroed, `THREAD_BLOCK` bytes long, aligned to 16.
 #![expect(unsafe_code, reason = "stable Rust has no initial-exec TLS")]
 
+use super::tls;
 use crate::arch::THREAD_BLOCK;
-use core::arch::{asm, global_asm};
+use core::arch::global_asm;
 
 macro_rules! symbol {
     ($before:literal, $after:literal) => {
@@ -34,11 +35,11 @@ macro_rules! symbol {
 }
 
 global_asm!(
-    ".pushsection .tbss.cyclewise, \"awT\", @nobits",
+    ".pushsection .tbss.cyclewise, \"awT\", %nobits",
     ".p2align 4",
     symbol!(".globl ", ""),
     symbol!(".hidden ", ""),
-    symbol!(".type ", ", @object"),
+    symbol!(".type ", ", %object"),
     symbol!(".size ", ", {size}"),
     symbol!("", ":"),
     ".zero {size}",
@@ -48,30 +49,11 @@ global_asm!(
 
 /// The block's distance from the thread pointer, which is the same for all threads.
 pub(crate) fn offset() -> Option<isize> {
-    let offset: isize;
-    // SAFETY: loads a constant that the linker or the dynamic linker has written.
-    unsafe {
-        asm!(
-            symbol!("mov {offset}, qword ptr [rip + ", "@gottpoff]"),
-            offset = out(reg) offset,
-            options(pure, readonly, nostack, preserves_flags),
-        )
-    };
-    Some(offset)
+    Some(tls::offset!(symbol))
 }
 
 /// The calling thread's block.
 #[inline(always)]
 pub(crate) fn thread_block() -> *const u8 {
-    let at: *const u8;
-    // SAFETY: computes an address, which is constant for a thread.
-    unsafe {
-        asm!(
-            symbol!("mov {at}, qword ptr [rip + ", "@gottpoff]"),
-            "add {at}, qword ptr fs:[0]",
-            at = out(reg) at,
-            options(pure, nomem, nostack),
-        )
-    };
-    at
+    tls::address!(symbol)
 }

@@ -24,57 +24,17 @@ impl Area {
     }
 }
 
-/// Functions of an area and arguments of these types.
-macro_rules! uncalled {
-    ($(fn $name:ident[$($generic:tt)*]($($argument:ty),*) -> $result:ty;)*) => { $(
-        /// Never called.
-        ///
-        /// # Safety
-        /// None is needed.
-        #[allow(clippy::too_many_arguments, reason = "the operands of the sequence")]
-        pub(crate) unsafe fn $name<$($generic)*>(area: Area, $(_: $argument),*) -> $result {
-            match area {}
-        }
-    )* };
-}
-use uncalled;
-
 /// Operations on the current CPU's copy of a word.
 pub(crate) trait Sections: Copy {
-    /// Loads.
-    ///
-    /// # Safety
-    /// None is needed; the same for all below.
-    unsafe fn read<I: Id>(area: Area, _: *mut Self) -> Self {
-        match area {}
-    }
-    /// Stores.
-    unsafe fn write<I: Id, const RELEASE: bool>(area: Area, _: *mut Self, _: Self) {
-        match area {}
-    }
-    /// Adds.
-    unsafe fn add<I: Id, const RELEASE: bool>(area: Area, _: *mut Self, _: Self) {
-        match area {}
-    }
-    /// Ands.
-    unsafe fn and<I: Id>(area: Area, _: *mut Self, _: Self) {
-        match area {}
-    }
-    /// Ors.
-    unsafe fn or<I: Id>(area: Area, _: *mut Self, _: Self) {
-        match area {}
-    }
-    /// Stores; returns the previous value.
-    unsafe fn xchg<I: Id>(area: Area, _: *mut Self, _: Self) -> Self {
-        match area {}
-    }
-    /// Stores `new` if the word is `old`; returns the previous value.
-    unsafe fn cmpxchg<I: Id>(area: Area, _: *mut Self, _: Self, _: Self) -> Self {
-        match area {}
-    }
-    /// Adds; returns the sum.
-    unsafe fn add_return<I: Id>(area: Area, _: *mut Self, _: Self) -> Self {
-        match area {}
+    uncalled! { Area:
+        fn read[I: Id](*mut Self) -> Self;
+        fn write[I: Id, const RELEASE: bool](*mut Self, Self) -> ();
+        fn add[I: Id, const RELEASE: bool](*mut Self, Self) -> ();
+        fn and[I: Id](*mut Self, Self) -> ();
+        fn or[I: Id](*mut Self, Self) -> ();
+        fn xchg[I: Id](*mut Self, Self) -> Self;
+        fn cmpxchg[I: Id](*mut Self, Self, Self) -> Self;
+        fn add_return[I: Id](*mut Self, Self) -> Self;
     }
 }
 
