@@ -1,6 +1,6 @@
 //! Comparisons of two variants, and their verdicts.
 
-use super::{Among, BetweenRuns, Interval, PairAtLength, Paired, QuantityRatio, Reason, Test, Verdict};
+use super::{Among, BetweenRuns, Interval, Paired, QuantityRatio, Reason, Test, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// A comparison of two variants. The verdict is about `a`.
@@ -56,6 +56,17 @@ pub struct Comparison {
     /// Why there is no verdict, why it is undecided, within which margin the two are the same, or how it depends on the neighbour.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
+}
+
+/// Two rows in the loops of a length.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PairAtLength {
+    pub copies: f64,
+    /// The two in each state in which one of them is not linear.
+    pub figures: Vec<Paired>,
+    /// The headline ratio over several runs; `None` if the record has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub between: Option<BetweenRuns>,
 }
 
 fn one() -> f64 {

@@ -1,6 +1,5 @@
 //! A doctor's report, read back: the JSON schema `cyclewise.doctor/1`, which `doctor --json` writes.
 
-use super::fleet::Status;
 use super::load::check_schema;
 use super::{Identity, Tool};
 use crate::error::{Error, Result};
@@ -49,6 +48,34 @@ pub struct Line {
     /// What a doctor says, [`Status::is_of_doctor`].
     pub status: Status,
     pub value: String,
+}
+
+cyclewise_stats::words! {
+    /// What a line says of a feature, or of a promise; in the order in which they are shown.
+    #[derive(PartialOrd, Ord)]
+    Status {
+        /// The feature is good for measurements.
+        Ok = "ok",
+        /// Present, with a limitation.
+        Limited = "limited",
+        /// Not present.
+        Absent = "absent",
+        /// Cannot be determined.
+        Unknown = "unknown",
+        /// The promise holds.
+        Holds = "holds",
+        /// It broke.
+        Broken = "broken",
+        /// Neither was seen.
+        NotShown = "not shown",
+    }
+}
+
+impl Status {
+    /// Whether a doctor says it of a feature.
+    pub fn is_of_doctor(&self) -> bool {
+        matches!(self, Self::Ok | Self::Limited | Self::Absent | Self::Unknown)
+    }
 }
 
 /// Parses a report; `name` is its name in errors.

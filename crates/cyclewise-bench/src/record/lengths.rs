@@ -4,7 +4,7 @@
 //! of the stamps, which is the same for both rows of a pair: it makes a ratio come nearer to 1, and changes no sign.
 
 use super::rounds::pairs;
-use super::{BetweenRuns, Comparison, Interval, Paired, State, Variant, Verdict};
+use super::{Comparison, Interval, PairAtLength, Paired, State, Variant, Verdict};
 use crate::stats;
 use serde::{Deserialize, Serialize};
 
@@ -17,17 +17,6 @@ pub struct AtLength {
     pub cost: f64,
     /// 95 % interval of it: over several runs where there were several, else of the samples.
     pub ci95: Interval,
-}
-
-/// Two rows in the loops of a length.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct PairAtLength {
-    pub copies: f64,
-    /// The two in each state in which one of them is not linear.
-    pub figures: Vec<Paired>,
-    /// The headline ratio over several runs; `None` if the record has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub between: Option<BetweenRuns>,
 }
 
 /// A run's medians of a row at each length.
@@ -211,8 +200,8 @@ pub struct CompareAtLength {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Figure;
     use crate::record::made_up::bent;
+    use crate::record::{BetweenRuns, Figure};
 
     fn row(per_copy: [f64; 3], states: &str) -> Variant {
         bent("a", per_copy, states)

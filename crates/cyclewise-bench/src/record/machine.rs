@@ -78,6 +78,16 @@ impl Throttled {
     }
 }
 
+impl Warning {
+    pub fn of_quota(t: Throttled) -> Self {
+        Self::throttled(format_args!(
+            " this program in {} of {} periods, for {:.2} s in all (cpu.stat): wall times are not those of the work; raise the quota, or measure \
+             outside of the group",
+            t.throttled, t.periods, t.seconds
+        ))
+    }
+}
+
 impl Machine {
     /// The hypervisor's name as people know it; `None` on bare metal.
     pub fn hypervisor_name(&self) -> Option<&str> {

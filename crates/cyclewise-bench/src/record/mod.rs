@@ -45,13 +45,13 @@ pub use agreement::note_agreement;
 pub use among::{Among, RowName};
 pub use between::{Basis, Run};
 pub use body::Body;
-pub use comparison::{Comparison, Estimator};
+pub use comparison::{Comparison, Estimator, PairAtLength};
 #[cfg(feature = "commands")]
 pub use files::{is_packed, load, read, read_text, text_of, unpacked};
 pub use guest::{Guest, Provenance};
 pub use identity::{Cgroup, Identity, Job};
 pub(crate) use lengths::ratios_at_lengths;
-pub use lengths::{AtLength, CompareAtLength, PairAtLength, RunLengths, pairs_at_lengths};
+pub use lengths::{AtLength, CompareAtLength, RunLengths, pairs_at_lengths};
 pub use letters::letters;
 pub use load::{check_schema, from_str, schema_of};
 pub use machine::{CycleSource, CyclesPerTick, Machine, Throttled, Topology, hypervisor_name};
@@ -389,6 +389,11 @@ pub struct Metric {
     /// One value per kept sample.
     pub samples: Vec<f64>,
 }
+
+/// The metric of allocations an operation.
+pub(crate) const ALLOCATIONS: &str = "allocations";
+/// The metric of bytes allocated an operation.
+pub(crate) const ALLOCATED: &str = "allocated";
 
 /// A figure that the source of an experiment published.
 #[derive(Clone, Copy, Debug)]

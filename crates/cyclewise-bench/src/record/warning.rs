@@ -1,7 +1,5 @@
 //! Reasons for caution about a machine's figures.
 
-use super::Throttled;
-
 sentences! {
     /// A reason for caution about a machine's figures.
     Warning {
@@ -18,16 +16,6 @@ impl Warning {
         Self::stolen(format_args!(
             " {:.1} % of this machine's CPU time during the run (/proc/stat steal)",
             100.0 * share
-        ))
-    }
-}
-
-impl Warning {
-    pub fn of_quota(t: Throttled) -> Self {
-        Self::throttled(format_args!(
-            " this program in {} of {} periods, for {:.2} s in all (cpu.stat): wall times are not those of the work; raise the quota, or measure \
-             outside of the group",
-            t.throttled, t.periods, t.seconds
         ))
     }
 }

@@ -23,9 +23,6 @@ const WARM_UP_SAMPLES: usize = 2;
 /// beside them.
 const STEAL_EVERY: usize = 16;
 
-/// Fewer samples than this have no spread.
-pub(super) const SPREAD: usize = 2;
-
 /// The source of a column's samples.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {

@@ -10,9 +10,9 @@
 //! # References
 //! Interleaving: google/benchmark's --benchmark_enable_random_interleaving (40 % less run-to-run variance).
 
-use super::columns::{Columns, SPREAD};
+use super::columns::Columns;
 use super::guard::Guard;
-use super::samples::Measurement;
+use super::samples::{Measurement, SPREAD};
 use super::timer::Anchor;
 use super::turns::Turns;
 use super::{Budget, Guards, Heading, SetupOf, Shape};

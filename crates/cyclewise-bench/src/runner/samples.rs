@@ -1,11 +1,13 @@
 //! Samples as they are taken, by variant, and the measurement of a whole setup.
 
-use super::columns::SPREAD;
 use super::guard::Rejection;
 use super::{Budget, Loops, Sample};
 use crate::record::{self, FigureKind, Missing, TimedCommand};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+/// Fewer samples than this have no spread.
+pub(super) const SPREAD: usize = 2;
 
 /// Rows beyond these that kept too few samples are one entry among the missing.
 pub(super) const NAMED_ALONE: usize = 6;

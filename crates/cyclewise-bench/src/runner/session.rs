@@ -1,6 +1,6 @@
 //! A measuring session, which becomes a record: the machine's fingerprint, its clock rate, and the time stolen meanwhile.
 
-use super::parts::{self, Part, SoFar, figures_between};
+use super::parts::{self, Ended, Part, SoFar, figures_between};
 use super::samples::Measurement;
 use super::{self as runner, Heading, SetupOf, timer::Anchor};
 use crate::error::Result;
@@ -246,24 +246,6 @@ impl Session {
             }
             (None, _) => None,
         }
-    }
-}
-
-#[derive(Debug)]
-pub struct Ended {
-    pub record: Record,
-    /// Which of its missing rows kept too few samples.
-    pub too_few: Vec<Missing>,
-}
-
-impl From<SoFar> for Ended {
-    fn from(
-        SoFar {
-            mut record, too_few, ..
-        }: SoFar,
-    ) -> Self {
-        record.missing.extend(too_few.iter().cloned());
-        Self { record, too_few }
     }
 }
 

@@ -4,7 +4,7 @@
 //! record of one group, so that a run of some groups leaves those of the others. The two runs did not take turns, so what else changed
 //! between them is in the ratios; verdicts are those of `cyclewise compare`, which need several processes on both sides.
 
-use super::options::Options;
+use super::options::{Baseline, Options};
 use super::table::{Table, time_unit};
 use super::{against, output, program};
 use crate::compare::{self, Outcome, Side};
@@ -35,38 +35,7 @@ struct Kept {
     record: Record,
 }
 
-/// What a run is compared with, and whether it takes its place.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) enum Baseline {
-    #[default]
-    Last,
-    /// The run of this name, where there is one; this run takes its place.
-    Save(String),
-    /// The run of this name, which stays.
-    Keep(String),
-}
-
 impl Baseline {
-    /// This one, or the one that an option names.
-    ///
-    /// # Errors
-    /// Exit 2: it is no file's name, or another option named one.
-    pub(super) fn or(&self, option: &str, name: String, of: impl Fn(String) -> Self) -> Result<Self> {
-        if *self != Self::Last {
-            return Err(Error::usage(
-                "two baselines are named; give --save-baseline or --baseline once",
-            ));
-        }
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        match name.chars().all(is_plain) && !name.is_empty() && !name.starts_with('.') && name.len() <= 100 {
-            true => Ok(of(name)),
-            false => Err(Error::usage(format!(
-                "{option} {name}: not a name; give up to 100 letters, digits, dots, dashes and underscores"
-            ))
-            .in_one_line()),
-        }
-    }
-
     fn name(&self) -> &str {
         match self {
             Self::Last => LAST,

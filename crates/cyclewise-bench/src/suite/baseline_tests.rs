@@ -138,18 +138,3 @@ fn functions_of_one_run_are_named_and_the_others_compared() {
     let (table, notes) = group(&old, &rates, &rates.experiments[0]);
     assert!(table.rows.is_empty() && notes[0].contains("another unit"), "{notes:?}");
 }
-
-#[test]
-fn a_baseline_is_named_once_and_plainly() {
-    let named = |name: &str| Baseline::Last.or("--baseline", name.to_string(), Baseline::Keep);
-    assert_eq!(named("v1.2"), Ok(Baseline::Keep("v1.2".to_string())));
-    for wrong in ["", "a/b", "..", "x y", "\u{1b}"] {
-        assert!(named(wrong).is_err(), "{wrong}");
-    }
-    assert!(
-        named("a")
-            .unwrap()
-            .or("--save-baseline", "b".to_string(), Baseline::Save)
-            .is_err()
-    );
-}

@@ -4,7 +4,7 @@ use super::Suite;
 use super::options::{Action, Options};
 use super::ready::{Known, ready};
 use super::row::{self, Calibrated, Panicked, Row, Way, Work};
-use crate::record::{Experiment, Metric, Unit, Variant, map_of};
+use crate::record::{ALLOCATED, ALLOCATIONS, Experiment, Metric, Unit, Variant, map_of};
 use crate::runner::{Budget, Control, Guards, Heading, Mode, SetupOf};
 use crate::stats;
 use crate::sys::interrupt;
@@ -177,11 +177,6 @@ fn completed(mut e: Experiment, rows: &[Known], counters: &[(String, u64)], tsc_
     }
     e
 }
-
-/// The metric of allocations an operation.
-pub(super) const ALLOCATIONS: &str = "allocations";
-/// The metric of bytes allocated an operation.
-pub(super) const ALLOCATED: &str = "allocated";
 
 fn cost(variants: &[Variant], name: &str) -> Option<f64> {
     let row = variants.iter().find(|v| v.name == name)?;

@@ -1,6 +1,5 @@
 //! The command line of a benchmark program: as libtest and criterion have it, and the record's files.
 
-use super::baseline::Baseline;
 use crate::answer::SlowerLimit;
 use crate::error::{Error, Result};
 use crate::runner::Mode;
@@ -17,6 +16,39 @@ pub(super) enum Action {
     Bench,
     /// Names the rows.
     List,
+}
+
+/// What a run is compared with, and whether it takes its place.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) enum Baseline {
+    #[default]
+    Last,
+    /// The run of this name, where there is one; this run takes its place.
+    Save(String),
+    /// The run of this name, which stays.
+    Keep(String),
+}
+
+impl Baseline {
+    /// This one, or the one that an option names.
+    ///
+    /// # Errors
+    /// Exit 2: it is no file's name, or another option named one.
+    fn or(&self, option: &str, name: String, of: impl Fn(String) -> Self) -> Result<Self> {
+        if *self != Self::Last {
+            return Err(Error::usage(
+                "two baselines are named; give --save-baseline or --baseline once",
+            ));
+        }
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        match name.chars().all(is_plain) && !name.is_empty() && !name.starts_with('.') && name.len() <= 100 {
+            true => Ok(of(name)),
+            false => Err(Error::usage(format!(
+                "{option} {name}: not a name; give up to 100 letters, digits, dots, dashes and underscores"
+            ))
+            .in_one_line()),
+        }
+    }
 }
 
 /// The command line.
@@ -351,6 +383,21 @@ mod tests {
         let may_ask = |line: &str| parsed(line).unwrap().may_ask_for("sum");
         assert!(may_ask("") && may_ask("su") && may_ask("sort sum/iter") && may_ask("--exact sum/iter"));
         assert!(!may_ask("--ignored") && !may_ask("sort") && !may_ask("--exact sum") && !may_ask("sums/iter"));
+    }
+
+    #[test]
+    fn a_baseline_is_named_once_and_plainly() {
+        let named = |name: &str| Baseline::Last.or("--baseline", name.to_string(), Baseline::Keep);
+        assert_eq!(named("v1.2"), Ok(Baseline::Keep("v1.2".to_string())));
+        for wrong in ["", "a/b", "..", "x y", "\u{1b}"] {
+            assert!(named(wrong).is_err(), "{wrong}");
+        }
+        assert!(
+            named("a")
+                .unwrap()
+                .or("--save-baseline", "b".to_string(), Baseline::Save)
+                .is_err()
+        );
     }
 
     #[test]

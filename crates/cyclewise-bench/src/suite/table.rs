@@ -1,9 +1,8 @@
 //! The table of a group: nanoseconds, core cycles beside them, and each row against the first.
 
-use super::measure::{ALLOCATED, ALLOCATIONS};
 use crate::answer::Finding;
 use crate::number::{NONE, at_least_two_digits, cost_range, count, decimals, interval, significant, uncertainty};
-use crate::record::{Experiment, Unit, Variant, Verdict, bounds};
+use crate::record::{ALLOCATED, ALLOCATIONS, Experiment, Unit, Variant, Verdict, bounds};
 
 /// A table as text, the header first. Columns after the first are numbers, but for the last.
 pub(super) struct Table {

@@ -1,6 +1,6 @@
 //! What a fleet keeps of a doctor's report, and of a verification.
 
-use crate::record::doctor::Doctor;
+use crate::record::doctor::{Doctor, Status};
 use crate::record::verification::{self, Verification};
 use serde::{Deserialize, Serialize};
 
@@ -18,34 +18,6 @@ pub struct Checkup {
     pub verified: String,
     /// Name, status and value of each line. Of a promise the value is what was seen.
     pub lines: Vec<(String, Status, String)>,
-}
-
-cyclewise_stats::words! {
-    /// What a line says of a feature, or of a promise; in the order in which they are shown.
-    #[derive(PartialOrd, Ord)]
-    Status {
-        /// The feature is good for measurements.
-        Ok = "ok",
-        /// Present, with a limitation.
-        Limited = "limited",
-        /// Not present.
-        Absent = "absent",
-        /// Cannot be determined.
-        Unknown = "unknown",
-        /// The promise holds.
-        Holds = "holds",
-        /// It broke.
-        Broken = "broken",
-        /// Neither was seen.
-        NotShown = "not shown",
-    }
-}
-
-impl Status {
-    /// Whether a doctor says it of a feature.
-    pub fn is_of_doctor(&self) -> bool {
-        matches!(self, Self::Ok | Self::Limited | Self::Absent | Self::Unknown)
-    }
 }
 
 fn clean(text: &str) -> String {

@@ -12,7 +12,8 @@ mod names;
 mod of_record;
 pub mod skim;
 
-pub use checkup::{Checkup, Status};
+pub use super::doctor::Status;
+pub use checkup::Checkup;
 pub use document::Document;
 pub use names::Names;
 

@@ -2,10 +2,9 @@
 //!
 //! A terminal's Ctrl-C reaches the parent alone, which asks the part in progress to end; its rounds and the parts before it are kept.
 
-use super::{Handed, Named, Side, SoFar, VARIABLE, read};
+use super::{Ended, Handed, Named, Side, SoFar, VARIABLE, read};
 use crate::error::{Error, Result};
 use crate::record::Missing;
-use crate::runner::Ended;
 use crate::sys::{interrupt, limits, memfd, process};
 use std::fs::File;
 use std::io;

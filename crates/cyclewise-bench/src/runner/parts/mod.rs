@@ -50,6 +50,24 @@ pub(super) struct SoFar {
     pub(super) ended: bool,
 }
 
+#[derive(Debug)]
+pub struct Ended {
+    pub record: Record,
+    /// Which of its missing rows kept too few samples.
+    pub too_few: Vec<Missing>,
+}
+
+impl From<SoFar> for Ended {
+    fn from(
+        SoFar {
+            mut record, too_few, ..
+        }: SoFar,
+    ) -> Self {
+        record.missing.extend(too_few.iter().cloned());
+        Self { record, too_few }
+    }
+}
+
 /// What a parent process hands to a part, and the part back.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Handed {

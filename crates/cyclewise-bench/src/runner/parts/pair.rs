@@ -1,11 +1,11 @@
 //! Two programs that measure the same rows in turn, part by part, and what they came to as one.
 
 use super::chain::{Chain, end, failed, file, lacks, of_parts, start};
-use super::{Handed, Named, Side, SoFar, figures, figures_between, hold_between_builds, read};
+use super::{Ended, Handed, Named, Side, SoFar, figures, figures_between, hold_between_builds, read};
 use crate::error::{Error, Result};
 use crate::record::{Experiment, Missing, note_agreement};
 use crate::runner::samples::Measurement;
-use crate::runner::{Control, Ended, Guards, Heading, SetupOf, conclude, give_verdicts};
+use crate::runner::{Control, Guards, Heading, SetupOf, conclude, give_verdicts};
 use crate::sys::interrupt;
 use std::fs::File;
 use std::io::Write as _;
