@@ -2,6 +2,7 @@
 
 mod anonymous;
 mod cli;
+mod common;
 mod compare;
 mod completions;
 mod doctor;

@@ -1,6 +1,6 @@
 //! A record's output: the table on stdout, and the files that the command line names.
 
-use super::cli::Common;
+use super::common::Common;
 use crate::error::Result;
 use crate::record::Record;
 use crate::{experiment, export};

@@ -1,6 +1,6 @@
 //! The options of `cyclewise time`. What hyperfine has too has its name, its letter and its meaning.
 
-use super::cli::{Common, seconds};
+use super::common::{Common, seconds};
 use crate::error::{Error, Result};
 use crate::experiment::time::{Input, Named, Output, Quantity, Shell, TimeOptions, Tolerate, all, listed, scanned};
 use clap::{Args, ValueEnum};
