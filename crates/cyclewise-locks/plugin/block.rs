@@ -1,7 +1,6 @@
 //! What the callbacks of a translated block are given: the block, or one of its sites.
 
-use crate::callers::Flow;
-use crate::decode::Decoded;
+use crate::decode::{Decoded, Flow};
 
 /// What is known of a block when it is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -5,8 +5,7 @@
 
 use crate::api::{Api, Insn, Tb};
 use crate::block::{Block, Use};
-use crate::callers::Flow;
-use crate::decode::{Decoded, aarch64, x86_64};
+use crate::decode::{Decoded, Flow, aarch64, x86_64};
 use crate::layout::{ARCH_X86_64, BEFORE, CODE};
 use crate::sites::{Place, Sites};
 use crate::sys;

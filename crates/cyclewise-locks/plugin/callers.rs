@@ -9,6 +9,7 @@
 //! A push or a search from the top for each call and return, and a search in a hash table for each execution of a site.
 
 use crate::blocks;
+use crate::decode::Flow;
 use crate::image;
 use crate::layout::{self, CALLERS};
 use crate::memory::bump;
@@ -68,18 +69,6 @@ impl Hasher for FastHasher {
 
 /// Paths that were counted.
 pub type Paths = HashMap<Key, &'static layout::Path, BuildHasherDefault<FastHasher>>;
-
-/// What a block's last instruction does to the calls.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Flow {
-    /// Nothing.
-    #[default]
-    Next,
-    /// Calls, and comes back to this address.
-    Call(u64),
-    /// Goes back.
-    Return,
-}
 
 /// Coroutines that left at one place.
 struct Left {

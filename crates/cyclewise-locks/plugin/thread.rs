@@ -12,8 +12,8 @@
 #![allow(unsafe_code, reason = "finds a thread's counts by its number")]
 
 use crate::block::{Block, Use};
-use crate::callers::{Callers, Flow, Paths};
-use crate::decode::Form;
+use crate::callers::{Callers, Paths};
+use crate::decode::{Flow, Form};
 use crate::image;
 use crate::layout::{self, CALLS, COUNTS, Call, CallBlock, CountBlock, SiteBlock, TALLIES, Tally};
 use crate::memory::bump;

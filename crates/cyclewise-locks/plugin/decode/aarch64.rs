@@ -3,8 +3,7 @@
 //! # References
 //! Arm's architecture manual, C4.1.94 (loads and stores), C6.2 (the instructions), D503 (barriers).
 
-use super::{Decoded, Form, Step};
-use crate::callers::Flow;
+use super::{Decoded, Flow, Form, Step};
 
 /// Bits of which `.1` are those of the form, where `.0` masks them.
 const CAS: (u32, u32) = (0x3fa0_7c00, 0x08a0_7c00);
@@ -62,8 +61,7 @@ pub fn flow(code: &[u8], address: u64) -> Flow {
 #[cfg(test)]
 mod tests {
     use super::site;
-    use crate::callers::Flow;
-    use crate::decode::{Form, Step};
+    use crate::decode::{Flow, Form, Step};
 
     #[test]
     fn sites() {

@@ -38,6 +38,18 @@ pub enum Step {
     Register,
 }
 
+/// What a block's last instruction does to the calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Flow {
+    /// Nothing.
+    #[default]
+    Next,
+    /// Calls, and comes back to this address.
+    Call(u64),
+    /// Goes back.
+    Return,
+}
+
 impl Form {
     /// The form's bit in `layout::Control::leave_out`.
     pub fn bit(self) -> u32 {

@@ -3,8 +3,7 @@
 //! # References
 //! Intel's manual, volume 2: 2.1 (prefixes), 2.2.1 (REX), appendix A (opcode maps).
 
-use super::{Decoded, Form, Step};
-use crate::callers::Flow;
+use super::{Decoded, Flow, Form, Step};
 
 /// Prefixes before REX, then what follows them.
 struct Prefixed<'a> {
@@ -127,8 +126,7 @@ fn immediate(opcode: u8, p: &Prefixed<'_>) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::{repeats, site};
-    use crate::callers::Flow;
-    use crate::decode::{Form, Step};
+    use crate::decode::{Flow, Form, Step};
 
     #[test]
     fn sites() {
