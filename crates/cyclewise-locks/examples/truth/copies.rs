@@ -1,6 +1,7 @@
 //! Both sides of a program that is copied: itself and each library that `ldd` names, as they are and by `elide`.
 
-use super::pair::{SIDES, output};
+use super::command::output;
+use super::table::SIDES;
 use crate::elide;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -5,17 +5,18 @@
 //!
 //! `table` has the programs, `pair` makes the two sides (`copies` those that are copied, by [`elide`]), and `row` has the figures.
 
+mod command;
 mod copies;
 mod elide;
 mod pair;
 mod row;
 mod table;
 
-use pair::{Pair, SIDES};
+use pair::Pair;
 use row::{HEADER, Row, Times};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
-use table::{PROGRAMS, Program};
+use std::process::{Command, ExitCode};
+use table::{PROGRAMS, Program, SIDES};
 
 const USAGE: &str = "\
 usage: truth [--check | --commands] [--runs N] [--cpu K] [--cyclewise PROGRAM] [--into FILE] [PROGRAM]...
@@ -214,19 +215,7 @@ fn row(program: &Program, pair: &Pair, options: &Options, cyclewise: &Path) -> R
     time.args(["time", "--no-shell", "--runs", &options.runs.to_string()]);
     time.args(["--json", "record.json"]);
     time.args(SIDES.map(|side| pair.timed(program, side, options.cpu)));
-    time.current_dir(&pair.folder)
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped());
-    let ended = time
-        .output()
-        .map_err(|error| format!("{}: {error}", cyclewise.display()))?;
-    if !ended.status.success() {
-        let said = String::from_utf8_lossy(&ended.stderr);
-        return Err(format!(
-            "cyclewise time: {}",
-            said.trim().lines().last().unwrap_or("it says nothing")
-        ));
-    }
+    command::output(time.current_dir(&pair.folder), "cyclewise time")?;
     let record = pair.folder.join("record.json");
     let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", record.display());
     let text = std::fs::read(&record).map_err(|error| wrong(&error))?;

@@ -3,15 +3,13 @@
 //! Each side of a program that is copied has the program and all of its libraries, those of `locked` as they are. The names of the sides are of one
 //! length, because the length of the environment moves the stack, and that alone changes times.
 
+use super::command::output;
 use super::copies::{copied, copies};
-use super::table::{Program, Source, Twin};
+use super::table::{Program, SIDES, Source, Twin};
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-/// With LOCK and without.
-pub(super) const SIDES: [&str; 2] = ["locked", "elided"];
+use std::process::Command;
 
 /// A program that is ready.
 #[derive(Debug)]
@@ -149,25 +147,6 @@ fn installed(name: &str) -> Result<PathBuf, String> {
         .map(|folder| folder.join(name))
         .find(is_elf);
     file.ok_or_else(|| format!("no program {name} in the search path; install it"))
-}
-
-/// What the command prints.
-///
-/// # Errors
-/// One line, where it cannot be run or fails: with the last line of what it says.
-pub(super) fn output(command: &mut Command, what: &str) -> Result<String, String> {
-    let Output { status, stdout, stderr } = command
-        .output()
-        .map_err(|error| format!("{what}: {error}; install it"))?;
-    let said = String::from_utf8_lossy(&stderr);
-    if status.success() {
-        Ok(String::from_utf8_lossy(&stdout).into_owned())
-    } else {
-        Err(format!(
-            "{what}: {status}: {}",
-            said.trim().lines().last().unwrap_or("it says nothing")
-        ))
-    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,9 @@
 //! To add one: a row here, its source or script in `programs/`, and output that is the same at each run, which tells a copy that works from
 //! one that does not. A run takes 0.15 to 0.3 s (README).
 
+/// With LOCK and without.
+pub(super) const SIDES: [&str; 2] = ["locked", "elided"];
+
 /// How a program comes to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
