@@ -1,10 +1,7 @@
 //! How far a machine is from its group.
 
-use super::row::{GroupFit, ModeFit};
+use super::row::{FEWEST, GroupFit, ModeFit};
 use crate::stats::{Prior, Robust};
-
-/// The fewest machines of a group, or of a mode, in which one can be found.
-pub(super) const FEWEST: usize = 5;
 
 /// The least share of a mode that belongs to it.
 const LEAST_BELONGING: f64 = 0.8;

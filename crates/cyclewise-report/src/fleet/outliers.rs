@@ -7,8 +7,8 @@
 //! is far from any centre, cannot reveal outliers: its machines are counted as untested.
 
 use super::columns::Fleet;
-use super::distance::{FEWEST, can_tell, distance};
-use super::row::{ModeFit, Row};
+use super::distance::{can_tell, distance};
+use super::row::{FEWEST, ModeFit, Row};
 use super::together::{self, Statement};
 use super::{evidence, words};
 use crate::number;

@@ -1,7 +1,6 @@
 //! One row over the fleet: what each group's machines have, how far they spread, and where that comes from.
 
 use super::columns::Fleet;
-use super::distance::FEWEST;
 use super::figures::Column;
 use crate::record::fleet_report::{GroupSpread, MachineValue, RowSpread};
 use crate::stats::{self, LEAST_SHARE, Machines, Robust, RunSpread};
@@ -10,6 +9,9 @@ const BINS: usize = 48;
 
 /// No spread between machines counts as less, as a share: below it, figures differ by the timer's resolution.
 pub(super) const RESOLUTION: f64 = 0.001;
+
+/// The fewest machines of a group, or of a mode, in which one can be found.
+pub(super) const FEWEST: usize = 5;
 
 /// The least distance from the median that makes a difference, as a share.
 const LEAST_APART: f64 = 0.02;

@@ -4,25 +4,14 @@
 //! with Bonferroni's correction for the ratios of the table.
 
 use super::primitives::PRIMITIVES;
-use super::ratio::{Measured, Ratio};
+use super::ratio::{ByLength, Measured, Ratio};
 use crate::record::{
     Comparison, Interval, PairAtLength, Paired, Reason, RunLengths, State, Variant, Verdict, pairs_at_lengths,
 };
 use crate::stats::{self, Decision, PairAt};
 use cyclewise_bench::runner::parts::verdict_of_runs;
 
-/// The ratios at each length, and what they say.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ByLength {
-    /// The least of the ratios.
-    pub least: f64,
-    pub most: f64,
-    /// The verdict on the first row: what all lengths say, if what the two add among other instructions agrees.
-    pub verdict: Verdict,
-    /// Why it is undecided, or within which margin the two are the same.
-    pub reason: Option<Reason>,
-}
-
+/// A ratio at a length.
 type At = (f64, Interval);
 
 impl Ratio {

@@ -13,9 +13,8 @@ mod microarchitecture;
 mod primitives;
 mod ratio;
 
-pub use by_length::ByLength;
 pub use primitives::{PRIMITIVES, Primitive, Row};
-pub use ratio::{Measured, Ratio};
+pub use ratio::{ByLength, Measured, Ratio};
 
 use crate::record::{AtLength, Interval, Record, Unit};
 use crate::stats;

@@ -1,10 +1,9 @@
 //! The ratio of two rows of a record, paired by rounds where it can be.
 
 use super::NoCost;
-use super::by_length::ByLength;
 use super::primitives::Row;
 use crate::record::rounds::pairs;
-use crate::record::{Comparison, Experiment, Interval, Record, State, Variant};
+use crate::record::{Comparison, Experiment, Interval, Reason, Record, State, Variant, Verdict};
 use crate::stats;
 
 /// A row with its figure.
@@ -54,6 +53,18 @@ pub struct Ratio {
     pub paired: bool,
     /// What loops of each length say, where one of the rows is not linear.
     pub by_length: Option<ByLength>,
+}
+
+/// The ratios at each length, and what they say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ByLength {
+    /// The least of the ratios.
+    pub least: f64,
+    pub most: f64,
+    /// The verdict on the first row: what all lengths say, if what the two add among other instructions agrees.
+    pub verdict: Verdict,
+    /// Why it is undecided, or within which margin the two are the same.
+    pub reason: Option<Reason>,
 }
 
 impl Ratio {
