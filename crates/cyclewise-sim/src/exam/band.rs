@@ -8,7 +8,8 @@
 //! J. Lei, M. G'Sell, A. Rinaldo, R. Tibshirani and L. Wasserman, "Distribution-free predictive inference for regression", 2018.
 
 use super::Group;
-use super::learn::LEAST_MACHINES;
+use super::data::PublishedRow;
+use super::split::LEAST_MACHINES;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -58,31 +59,40 @@ impl Band {
     }
 }
 
-/// A held-out row: published over predicted.
+/// A contended row of a machine that the laws were learned without.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct HeldOut {
-    /// The machine that was left out, by number.
+pub struct HeldOutRow {
+    /// The machine's number.
     pub machine: usize,
-    /// The row's group.
+    /// Its group.
     pub group: Group,
+    /// The row.
+    pub row: PublishedRow,
+    /// The prediction.
+    pub predicted: f64,
+}
+
+impl HeldOutRow {
     /// Published by predicted.
-    pub ratio: f64,
+    fn ratio(&self) -> f64 {
+        self.row.ns / self.predicted
+    }
 }
 
 /// The band of each group that enough machines have rows of.
-pub(super) fn bands(held_out: &[HeldOut]) -> Vec<Band> {
+pub(super) fn bands(held_out: &[HeldOutRow]) -> Vec<Band> {
     let band = |group: &Group| {
-        let rows: Vec<&HeldOut> = held_out.iter().filter(|row| row.group == *group).collect();
+        let rows: Vec<&HeldOutRow> = held_out.iter().filter(|row| row.group == *group).collect();
         let of = |machine: usize| rows.iter().filter(|row| row.machine == machine).count();
         let machines: BTreeSet<usize> = rows.iter().map(|row| row.machine).collect();
         if machines.len() < LEAST_MACHINES {
             return None;
         }
-        let weight = |row: &HeldOut| 1.0 / (of(row.machine) * machines.len()) as f64;
-        let ratios: Vec<(f64, f64)> = rows.iter().map(|row| (row.ratio, weight(row))).collect();
+        let weight = |row: &HeldOutRow| 1.0 / (of(row.machine) * machines.len()) as f64;
+        let ratios: Vec<(f64, f64)> = rows.iter().map(|row| (row.ratio(), weight(row))).collect();
         let errors: Vec<(f64, f64)> = rows
             .iter()
-            .map(|row| ((1.0 / row.ratio - 1.0).abs(), weight(row)))
+            .map(|row| ((1.0 / row.ratio() - 1.0).abs(), weight(row)))
             .collect();
         // The predicted machine is one more, of which nothing is known: its share of the weight is left out at either end before any held-out one's.
         let held_out = machines.len() as f64;
@@ -126,17 +136,28 @@ fn quantile(values: &[(f64, f64)], share: f64) -> f64 {
 mod tests {
     use super::super::{Pattern, Reach};
     use super::*;
+    use crate::{Relax, Workload};
 
     const GROUP: Group = Group {
         pattern: Pattern::QueueLock,
         reach: Reach::Socket,
     };
 
-    fn rows(of: &[(usize, f64)]) -> Vec<HeldOut> {
-        let row = |(machine, ratio): &(usize, f64)| HeldOut {
+    /// Held-out rows of machines, each with its ratio.
+    fn rows(of: &[(usize, f64)]) -> Vec<HeldOutRow> {
+        let row = |(machine, ratio): &(usize, f64)| HeldOutRow {
             machine: *machine,
             group: GROUP,
-            ratio: *ratio,
+            row: PublishedRow {
+                workload: Workload::LockMcs,
+                relax: Relax::None,
+                threads: 2,
+                counter: false,
+                critical_ns: 0.0,
+                parallel_ns: 0.0,
+                ns: *ratio,
+            },
+            predicted: 1.0,
         };
         of.iter().map(row).collect()
     }

@@ -8,20 +8,16 @@
 //! error bands.
 
 use super::anchor::anchored;
-use super::band::{self, Band, HeldOut};
-use super::data::{PublishedMachine, PublishedRow};
+use super::band::{self, Band, HeldOutRow};
+use super::data::PublishedMachine;
 use super::laws::{Laws, Space};
 use super::pairs::{self, Pair};
 use super::search::{Scores, mean};
-use super::split::{Half, half};
+use super::split::{Half, LEAST_MACHINES, half};
 use super::{Group, data};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
-
-/// A family needs this many machines to learn from, so that one can be held out. Of two, each is predicted by the other alone: machines of a
-/// family are taken to be alike.
-pub const LEAST_MACHINES: usize = 2;
 
 /// By how much each law beyond the simplest must reduce the score, a mean of logarithms: about half a percent of the time.
 const LAW: f64 = 0.005;
@@ -95,35 +91,12 @@ pub fn learn(learners: &[PublishedMachine], space: &Space) -> Vec<Learned> {
         all.push(Learned {
             family,
             laws,
-            bands: bands_of(&rows),
+            bands: band::bands(&rows),
             pairs: pairs::pairs(&rows),
             folds,
         });
     }
     all
-}
-
-/// A contended row of a machine that the laws were learned without.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HeldOutRow {
-    /// The machine's number.
-    pub machine: usize,
-    /// Its group.
-    pub group: Group,
-    /// The row.
-    pub row: PublishedRow,
-    /// The prediction.
-    pub predicted: f64,
-}
-
-impl HeldOutRow {
-    fn ratio(&self) -> HeldOut {
-        HeldOut {
-            machine: self.machine,
-            group: self.group,
-            ratio: self.row.ns / self.predicted,
-        }
-    }
 }
 
 /// What each fold predicts for the machine that it was learned without.
@@ -152,11 +125,6 @@ pub fn held_out(learners: &[PublishedMachine], folds: &[Fold]) -> Vec<HeldOutRow
         }
     }
     all
-}
-
-/// The bands of held-out rows.
-pub fn bands_of(rows: &[HeldOutRow]) -> Vec<Band> {
-    band::bands(&rows.iter().map(HeldOutRow::ratio).collect::<Vec<_>>())
 }
 
 /// The time of an operation that is never done.

@@ -1,8 +1,9 @@
 //! Writes the examination as EXAMINATION.md.
 
+use super::band::HeldOutRow;
 use super::band::SHARE;
 use super::data::PublishedMachine;
-use super::learn::{HeldOutRow, Learned};
+use super::learn::Learned;
 use super::report::{ExamRow, Examination, KindResult, label};
 use super::split::{Half, half};
 use super::{Transfers, data};

@@ -28,13 +28,13 @@ mod tests;
 
 pub use anchor::Transfers;
 pub(crate) use anchor::{DISAGREE, scaled_to};
-pub use band::{Band, MOST_SPREAD, SHARE};
+pub use band::{Band, HeldOutRow, MOST_SPREAD, SHARE};
 #[cfg(test)]
 pub(crate) use build::{ALU_CYCLES, JITTER};
 pub(crate) use build::{Costs, Parts, built, counted};
 pub(crate) use described::{Described, described, families, isa_of};
 pub use group::{Group, Pattern, Reach, WorkloadKind};
-pub use pairs::{Pair, Program, ratio_off};
-pub use prediction::{band, predict};
+pub use pairs::{Pair, Program};
+pub use prediction::{band, predict, ratio_off};
 pub use report::{ExamRow, Examination, KindResult, Refusal, run};
 pub(crate) use search::Scores;

@@ -4,8 +4,8 @@
 //! same number of threads and with the same work: what was learned of one lock says nothing of another.
 
 use super::Reach;
-use super::learn::{HeldOutRow, learned};
-use crate::{Machine, Relax, Workload};
+use super::band::HeldOutRow;
+use crate::{Relax, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -86,7 +86,7 @@ pub(super) fn pairs(rows: &[HeldOutRow]) -> Vec<Pair> {
 }
 
 /// The keys of two programs, in the order of their pair.
-fn ordered(programs: [Program; 2]) -> [String; 2] {
+pub(super) fn ordered(programs: [Program; 2]) -> [String; 2] {
     let mut keys = programs.map(Program::key);
     keys.sort();
     keys
@@ -97,13 +97,4 @@ fn program(row: &HeldOutRow) -> Program {
         workload: row.row.workload,
         relax: row.row.relax,
     }
-}
-
-/// By which factor nine of ten ratios of these programs were off at most, on held-out machines like this one; `None` where too few are known.
-pub fn ratio_off(machine: &Machine, one: Program, other: Program, reach: Reach) -> Option<f64> {
-    let family = machine.family.as_ref()?;
-    let learned = learned().iter().find(|learned| learned.family == *family)?;
-    let [one, other] = ordered([one, other]);
-    let is = |pair: &&Pair| pair.one == one && pair.other == other && pair.reach == reach;
-    learned.pairs.iter().find(is).map(|pair| pair.off)
 }

@@ -3,6 +3,7 @@
 use super::band::Band;
 use super::data;
 use super::learn;
+use super::pairs::{Pair, Program, ordered};
 use super::{Group, Pattern, Reach};
 use crate::machine::Published;
 use crate::predict::{self, Prediction};
@@ -50,6 +51,15 @@ pub fn band(machine: &Machine, workload: Workload, reach: Reach) -> Option<Band>
         return None;
     }
     learned.band(Group { pattern, reach }).filter(Band::is_good)
+}
+
+/// By which factor nine of ten ratios of these programs were off at most, on held-out machines like this one; `None` where too few are known.
+pub fn ratio_off(machine: &Machine, one: Program, other: Program, reach: Reach) -> Option<f64> {
+    let family = machine.family.as_ref()?;
+    let learned = learn::learned().iter().find(|learned| learned.family == *family)?;
+    let [one, other] = ordered([one, other]);
+    let is = |pair: &&Pair| pair.one == one && pair.other == other && pair.reach == reach;
+    learned.pairs.iter().find(is).map(|pair| pair.off)
 }
 
 /// Whether a contended row of additions that the machine's file has comes out, as those of held-out machines did that they were anchored to. So a copy

@@ -1,9 +1,9 @@
 //! The examination: predicts every contended row of the examined half, or refuses it with the reason.
 
 use super::anchor::{Anchored, anchored};
-use super::band::Band;
+use super::band::{self, Band, HeldOutRow};
 use super::data::{PublishedMachine, PublishedRow};
-use super::learn::{self, HeldOutRow, Learned};
+use super::learn::{self, Learned};
 use super::split::{Half, half};
 use super::{Group, WorkloadKind, data, pairs};
 use crate::Relax;
@@ -181,7 +181,7 @@ pub fn run() -> Examination {
     let learners = learn::learners();
     let held_out = |learned: &Learned| {
         let rows = learn::held_out(&learners, &learned.folds);
-        let (bands, pairs) = (learn::bands_of(&rows), pairs::pairs(&rows));
+        let (bands, pairs) = (band::bands(&rows), pairs::pairs(&rows));
         (
             Learned {
                 bands,

@@ -13,6 +13,10 @@
 //!
 //! All rows of a machine go with it, so none is in both halves. A new machine does not move another one.
 
+/// A family needs this many machines to learn from, so that one can be held out. Of two, each is predicted by the other alone: machines of a
+/// family are taken to be alike.
+pub const LEAST_MACHINES: usize = 2;
+
 /// The machines of the first part of the rule.
 pub const SEEN: &[&str] = &["AWS Graviton2", "i5-1035G4", "i7-6700HQ"];
 
