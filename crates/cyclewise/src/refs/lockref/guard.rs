@@ -6,8 +6,9 @@
 #![expect(unsafe_code, reason = "data that a lock protects")]
 
 use super::lock_ref::LockRef;
-use super::operation::{DEAD, LockedGet, LockedPut, Operation, difference};
-use super::update::{Outcome, apply};
+use super::operation::{DEAD, LockedGet, LockedPut, Operation, PutOrLock, difference};
+use super::policy::Policy;
+use super::update::{self, Outcome, apply, update, update_slow};
 use super::word::report;
 use core::fmt;
 use core::marker::PhantomData;
@@ -27,6 +28,72 @@ pub struct Guard<'a, T: ?Sized, P = super::Adaptive> {
 // SAFETY: a shared guard gives shared access to the data and to the LockRef, which the two bounds allow; only `&mut`
 // changes the count.
 unsafe impl<T: ?Sized + Send + Sync, P: Sync> Sync for Guard<'_, T, P> {}
+
+impl<T: ?Sized, P: Policy> LockRef<T, P> {
+    /// Removes a reference unless it is the last. `Some`: it is the last and still held, and the caller has the lock.
+    /// It now either gives the reference up ([`Guard::put`]) and leaves the object idle, or marks it dead
+    /// ([`Guard::mark_dead`]).
+    ///
+    /// A count of zero or less, of which nobody holds a reference, is reported and locked.
+    ///
+    /// Ordering: Release; Acquire with the lock, after every earlier put. Cost: as [`get`](Self::get).
+    #[doc(alias = "lockref_put_or_lock")]
+    #[inline]
+    #[must_use = "`Some` is the last reference, still held, and the lock"]
+    #[track_caller]
+    pub fn put_or_lock(&self) -> Option<Guard<'_, T, P>> {
+        match update::<PutOrLock>(&self.word, &self.policy) {
+            Ok(_) => None,
+            Err(found) => self.put_or_lock_slow(found),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn put_or_lock_slow(&self, found: u64) -> Option<Guard<'_, T, P>> {
+        match update_slow::<PutOrLock, P>(&self.word, &self.policy, found) {
+            Outcome::Locked(event) => {
+                // SAFETY: `Locked` says that this thread holds the lock.
+                let guard = unsafe { Guard::new(self) };
+                // After making the guard, which unlocks if the program's hook panics.
+                report(&self.word, event);
+                Some(guard)
+            }
+            _ => None,
+        }
+    }
+
+    /// Takes the lock, under which nobody else changes the count.
+    ///
+    /// Ordering: Acquire, after every earlier put and unlock. Cost: a load and a CMPXCHG; under contention a turn in
+    /// the queue. A thread that already holds it waits for ever.
+    #[inline]
+    pub fn lock(&self) -> Guard<'_, T, P> {
+        update::lock(&self.word, &self.policy, false);
+        // SAFETY: just locked.
+        unsafe { Guard::new(self) }
+    }
+
+    /// Takes the lock if it is free.
+    ///
+    /// Ordering: Acquire, after every put and unlock before. Cost: a load and a CMPXCHG.
+    #[inline]
+    pub fn try_lock(&self) -> Option<Guard<'_, T, P>> {
+        // SAFETY: just locked, where it says so.
+        self.word.try_lock().then(|| unsafe { Guard::new(self) })
+    }
+
+    /// The guard of a lock that the calling thread holds and whose own guard was forgotten: for code that keeps a lock across
+    /// calls, as C does.
+    ///
+    /// # Safety
+    /// The calling thread holds the lock, and no other guard of it is used.
+    pub unsafe fn make_guard_unchecked(&self) -> Guard<'_, T, P> {
+        // SAFETY: the caller's word.
+        unsafe { Guard::new(self) }
+    }
+}
 
 impl<'a, T: ?Sized, P> Guard<'a, T, P> {
     /// # Safety

@@ -1,17 +1,15 @@
 //! [`LockRef`]: the word, the data, and the operations without the lock.
 //!
 //! # Safety
-//! 1. The data is reached through a [`Guard`], which exists only while its thread holds the lock, or through `&mut` and
+//! 1. The data is reached through a [`Guard`](super::Guard), which exists only while its thread holds the lock, or through `&mut` and
 //!    by value, when nobody else can reach it.
 #![expect(unsafe_code, reason = "data that a lock protects")]
 
 use super::adaptive::Adaptive;
-use super::guard::Guard;
-use super::operation::{self, Get, GetNotDead, GetNotZero, Operation, PutOrLock, PutReturn};
+use super::operation::{self, Get, GetNotDead, GetNotZero, Operation, PutReturn};
 use super::policy::Policy;
-use super::reference::Ref;
-use super::update::{self, Outcome, update, update_slow};
-use super::word::{Word, report};
+use super::update::{Outcome, update, update_slow};
+use super::word::Word;
 use crate::primitive::const_fn;
 use core::cell::UnsafeCell;
 use core::fmt;
@@ -23,7 +21,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed};
 /// the object. See the [module](super) for states, ordering and cost.
 ///
 /// References are counted, not owned: an operation too many or too few is an error of the program, detected where
-/// possible, and never undefined behaviour. [`Ref`] is a reference that puts itself.
+/// possible, and never undefined behaviour. [`Ref`](super::Ref) is a reference that puts itself.
 ///
 /// # Examples
 /// A cache entry that is closed when its last user is gone:
@@ -46,7 +44,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed};
 #[repr(C)]
 pub struct LockRef<T: ?Sized, P = Adaptive> {
     pub(super) word: Word,
-    policy: P,
+    pub(super) policy: P,
     data: UnsafeCell<T>,
 }
 
@@ -207,76 +205,6 @@ impl<T: ?Sized, P: Policy> LockRef<T, P> {
             self.word.whole().load(Acquire);
         }
         count.cast_unsigned()
-    }
-
-    /// Removes a reference unless it is the last. `Some`: it is the last and still held, and the caller has the lock.
-    /// It now either gives the reference up ([`Guard::put`]) and leaves the object idle, or marks it dead
-    /// ([`Guard::mark_dead`]).
-    ///
-    /// A count of zero or less, of which nobody holds a reference, is reported and locked.
-    ///
-    /// Ordering: Release; Acquire with the lock, after every earlier put. Cost: as [`get`](Self::get).
-    #[doc(alias = "lockref_put_or_lock")]
-    #[inline]
-    #[must_use = "`Some` is the last reference, still held, and the lock"]
-    #[track_caller]
-    pub fn put_or_lock(&self) -> Option<Guard<'_, T, P>> {
-        match update::<PutOrLock>(&self.word, &self.policy) {
-            Ok(_) => None,
-            Err(found) => self.put_or_lock_slow(found),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    #[track_caller]
-    fn put_or_lock_slow(&self, found: u64) -> Option<Guard<'_, T, P>> {
-        match update_slow::<PutOrLock, P>(&self.word, &self.policy, found) {
-            Outcome::Locked(event) => {
-                // SAFETY: `Locked` says that this thread holds the lock.
-                let guard = unsafe { Guard::new(self) };
-                // After making the guard, which unlocks if the program's hook panics.
-                report(&self.word, event);
-                Some(guard)
-            }
-            _ => None,
-        }
-    }
-
-    /// Takes the lock, under which nobody else changes the count.
-    ///
-    /// Ordering: Acquire, after every earlier put and unlock. Cost: a load and a CMPXCHG; under contention a turn in
-    /// the queue. A thread that already holds it waits for ever.
-    #[inline]
-    pub fn lock(&self) -> Guard<'_, T, P> {
-        update::lock(&self.word, &self.policy, false);
-        // SAFETY: just locked.
-        unsafe { Guard::new(self) }
-    }
-
-    /// Takes the lock if it is free.
-    ///
-    /// Ordering: Acquire, after every put and unlock before. Cost: a load and a CMPXCHG.
-    #[inline]
-    pub fn try_lock(&self) -> Option<Guard<'_, T, P>> {
-        // SAFETY: just locked, where it says so.
-        self.word.try_lock().then(|| unsafe { Guard::new(self) })
-    }
-
-    /// The guard of a lock that the calling thread holds and whose own guard was forgotten: for code that keeps a lock across
-    /// calls, as C does.
-    ///
-    /// # Safety
-    /// The calling thread holds the lock, and no other guard of it is used.
-    pub unsafe fn make_guard_unchecked(&self) -> Guard<'_, T, P> {
-        // SAFETY: the caller's word.
-        unsafe { Guard::new(self) }
-    }
-
-    /// [`get_not_dead`](Self::get_not_dead) as a [`Ref`], which puts the reference when dropped.
-    #[inline]
-    pub fn reference(&self) -> Option<Ref<'_, T, P>> {
-        self.get_not_dead().then(|| Ref::adopt(self))
     }
 }
 

@@ -31,6 +31,14 @@ pub struct Ref<'a, T: ?Sized, P: Policy = super::Adaptive> {
     lockref: &'a LockRef<T, P>,
 }
 
+impl<T: ?Sized, P: Policy> LockRef<T, P> {
+    /// [`get_not_dead`](Self::get_not_dead) as a [`Ref`], which puts the reference when dropped.
+    #[inline]
+    pub fn reference(&self) -> Option<Ref<'_, T, P>> {
+        self.get_not_dead().then(|| Ref::adopt(self))
+    }
+}
+
 impl<'a, T: ?Sized, P: Policy> Ref<'a, T, P> {
     /// A `Ref` for a reference that one of [`LockRef`]'s own operations has counted.
     #[must_use]
