@@ -43,14 +43,12 @@
 //! Linux `include/linux/rcuref.h`, `lib/rcuref.c`. Linux's overwrites what failing gets added with the dead mark, which
 //! is correct only if a grace period passes before the memory is reused. Here none is needed.
 
-mod entry;
 mod pool;
 
 #[cfg(all(test, loom))]
 mod tests;
 
-pub use entry::Entry;
-pub use pool::{Key, Pool};
+pub use pool::{Entry, Key, Pool};
 
 use super::refcount::{Event, report};
 use crate::primitive::{AtomicU32, const_fn};

@@ -11,13 +11,13 @@
 //! The unsafe operations are those on a slot's value, each of which cites Invariant 2 or 3, and the writing of new slots.
 #![expect(unsafe_code, reason = "values in slots whose owner is known by a count")]
 
-use super::entry::Entry;
 use super::{Got, Rcuref};
 use crate::atomic::{AtomicU64, AtomicUsize};
 use alloc::boxed::Box;
 use core::cell::UnsafeCell;
 use core::fmt;
 use core::mem::MaybeUninit;
+use core::ops::Deref;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// A fixed number of slots for values of one type, each with its own reference count.
@@ -38,18 +38,18 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 /// assert!(pool.get(key).is_none());
 /// ```
 pub struct Pool<T> {
-    pub(super) slots: Box<[Slot<T>]>,
+    slots: Box<[Slot<T>]>,
     /// A bit per slot: whether it is in use, or about to be.
     used: Box<[AtomicU64]>,
     /// The word of `used` where the last free slot was found.
     hint: AtomicUsize,
 }
 
-pub(super) struct Slot<T> {
-    pub(super) count: Rcuref,
+struct Slot<T> {
+    count: Rcuref,
     /// The number of values that the slot has had. 64 bits do not wrap.
-    pub(super) generation: AtomicU64,
-    pub(super) value: UnsafeCell<MaybeUninit<T>>,
+    generation: AtomicU64,
+    value: UnsafeCell<MaybeUninit<T>>,
 }
 
 // SAFETY: the pool owns its values; only entries give access to them.
@@ -60,8 +60,8 @@ unsafe impl<T: Send + Sync> Sync for Pool<T> {}
 /// A slot and a generation. Stale keys find nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
-    pub(super) slot: usize,
-    pub(super) generation: u64,
+    slot: usize,
+    generation: u64,
 }
 
 impl<T> Pool<T> {
@@ -179,7 +179,7 @@ impl<T> Pool<T> {
     /// # Panics
     /// If the value's drop panics; the slot is freed all the same.
     #[cold]
-    pub(super) fn free(&self, at: usize) {
+    fn free(&self, at: usize) {
         let slot = &self.slots[at];
         let _back = GivenBack(&self.used[at / 64], !(1 << (at % 64)));
         // SAFETY: the slot is this thread's alone (Invariant 2).
@@ -209,10 +209,69 @@ impl<T> Drop for Slot<T> {
     }
 }
 
+/// A reference to a value in a [`Pool`]. Dropping the last one drops the value.
+pub struct Entry<'p, T> {
+    pool: &'p Pool<T>,
+    slot: usize,
+}
+
+impl<T> Entry<'_, T> {
+    /// The key that finds this value as long as an entry of it exists.
+    #[must_use]
+    pub fn key(&self) -> Key {
+        Key {
+            slot: self.slot,
+            // Relaxed: unchanged while the count is held (Invariant 2).
+            generation: self.slot().generation.load(Relaxed),
+        }
+    }
+
+    fn slot(&self) -> &Slot<T> {
+        &self.pool.slots[self.slot]
+    }
+}
+
+impl<T> Deref for Entry<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        // SAFETY: this entry is counted, so nobody writes the value (Invariant 2).
+        let value = unsafe { &*self.slot().value.get() };
+        // SAFETY: and there is one (Invariant 3).
+        unsafe { value.assume_init_ref() }
+    }
+}
+
+impl<T> Clone for Entry<'_, T> {
+    fn clone(&self) -> Self {
+        // The count is held, so it is not dead.
+        let got = self.slot().count.get();
+        debug_assert_eq!(got, Got::Reference, "an entry is counted");
+        Self {
+            pool: self.pool,
+            slot: self.slot,
+        }
+    }
+}
+
+impl<T> Drop for Entry<'_, T> {
+    fn drop(&mut self) {
+        if self.slot().count.put() {
+            self.pool.free(self.slot);
+        }
+    }
+}
+
 impl<T> fmt::Debug for Pool<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pool")
             .field("capacity", &self.capacity())
             .finish_non_exhaustive()
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Entry<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
     }
 }
