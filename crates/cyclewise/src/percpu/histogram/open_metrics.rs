@@ -17,21 +17,37 @@ pub struct OpenMetrics<'a> {
     exponents: RangeInclusive<i32>,
 }
 
-impl<'a> OpenMetrics<'a> {
-    pub(super) fn new(
-        snapshot: &'a Snapshot,
+impl Snapshot {
+    /// The text of a histogram in OpenMetrics, whose `le` are the powers of two with these exponents, from -32 to 64: the same series at each
+    /// time, with exact counts. `_sum` is the middle of [`sum`](Self::sum).
+    ///
+    /// `labels` are names and values, the latter of any text.
+    ///
+    /// ```
+    /// use cyclewise::percpu::Histogram;
+    ///
+    /// let sizes = Histogram::new();
+    /// sizes.record_u64(1024);
+    /// let text = sizes.snapshot().open_metrics("sizes_bytes", &[("disk", "a")], 9..=10).to_string();
+    /// assert!(text.contains("sizes_bytes_bucket{disk=\"a\",le=\"1024.0\"} 1\n"));
+    /// ```
+    #[must_use]
+    pub fn open_metrics<'a>(
+        &'a self,
         name: &'a str,
         labels: &'a [(&'a str, &'a str)],
         exponents: RangeInclusive<i32>,
-    ) -> Self {
-        Self {
-            snapshot,
+    ) -> OpenMetrics<'a> {
+        OpenMetrics {
+            snapshot: self,
             name,
             labels,
             exponents,
         }
     }
+}
 
+impl OpenMetrics<'_> {
     /// A sample of the metric, with a bound or without.
     fn sample(
         &self,

@@ -1,12 +1,10 @@
 //! [`Snapshot`]: a histogram's counts at some moment, and what can be said of them.
 
 use super::cells::{self, ABOVE, BELOW, CELLS, WORDS};
-use super::open_metrics::OpenMetrics;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::iter;
-use core::ops::RangeInclusive;
 
 /// The counts of a [`Histogram`](super::Histogram).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -174,28 +172,5 @@ impl Snapshot {
     /// How many values are at most 2^`exponent`: exact, for exponents from -32 to 64.
     pub(super) fn up_to(&self, exponent: i32) -> u64 {
         self.below().saturating_add(total(&self.0[..cells::below(exponent)]))
-    }
-
-    /// The text of a histogram in OpenMetrics, whose `le` are the powers of two with these exponents, from -32 to 64: the same series at each
-    /// time, with exact counts. `_sum` is the middle of [`sum`](Self::sum).
-    ///
-    /// `labels` are names and values, the latter of any text.
-    ///
-    /// ```
-    /// use cyclewise::percpu::Histogram;
-    ///
-    /// let sizes = Histogram::new();
-    /// sizes.record_u64(1024);
-    /// let text = sizes.snapshot().open_metrics("sizes_bytes", &[("disk", "a")], 9..=10).to_string();
-    /// assert!(text.contains("sizes_bytes_bucket{disk=\"a\",le=\"1024.0\"} 1\n"));
-    /// ```
-    #[must_use]
-    pub fn open_metrics<'a>(
-        &'a self,
-        name: &'a str,
-        labels: &'a [(&'a str, &'a str)],
-        exponents: RangeInclusive<i32>,
-    ) -> OpenMetrics<'a> {
-        OpenMetrics::new(self, name, labels, exponents)
     }
 }
