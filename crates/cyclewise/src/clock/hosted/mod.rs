@@ -1,7 +1,7 @@
 //! What needs threads.
 
 mod mock;
-pub(super) mod per_task;
 mod upkeep;
 
-pub use {mock::Mock, per_task::PerTask, upkeep::Upkeep};
+pub use super::order::PerTask;
+pub use {mock::Mock, upkeep::Upkeep};

@@ -25,12 +25,16 @@
 //! A. Lutomirski and I. Molnar, "x86-64: Optimize vread_tsc's barriers", 2011: Molnar proposes the first, Lutomirski the
 //! third; the kernel has the second today.
 
-use super::Source;
 #[cfg(feature = "std")]
-pub use super::hosted::per_task::PerTask;
+mod per_task;
+
+#[cfg(feature = "std")]
+pub use per_task::PerTask;
+
+use super::Source;
 use crate::arch::counter;
 
-pub(super) mod sealed {
+mod sealed {
     pub trait Sealed {}
 }
 

@@ -1,7 +1,7 @@
 //! An order of which the last time is kept per thread.
 
+use super::{Order, sealed};
 use crate::clock::Source;
-use crate::clock::order::{Order, sealed};
 
 /// The bare counter: times of one thread never go back, on whichever CPUs it runs; those of two threads may be off by
 /// what the CPU reorders, tens of nanoseconds.
