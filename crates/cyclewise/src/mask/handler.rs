@@ -14,7 +14,7 @@
 )]
 
 use super::Info;
-use super::hold::Hold;
+use super::this_thread::Hold;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// A handler that safe code can register for a signal.

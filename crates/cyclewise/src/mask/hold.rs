@@ -1,21 +1,8 @@
-//! Holding: the guard, and the kernel's save-and-restore form.
+//! Holding: the guard's beginning and end, and the kernel's save-and-restore form.
 
-use super::registry::ProcessEnv;
-use super::this_thread::thread_mask;
+use super::delivery::ProcessEnv;
+use super::this_thread::{Hold, thread_mask};
 use core::marker::PhantomData;
-
-/// A hold on the calling thread. Dropping it releases it; forgetting it leaves the thread held forever.
-///
-/// It proves that no handler of this crate runs on the thread, except one that was given the hold.
-#[derive(Debug)]
-pub struct Hold(PhantomData<*const ()>);
-
-impl Hold {
-    /// A hold for a caller that knows that the thread is held. It is never dropped.
-    pub(super) fn proof() -> core::mem::ManuallyDrop<Self> {
-        core::mem::ManuallyDrop::new(Self(PhantomData))
-    }
-}
 
 /// Holds signals off: until the guard is dropped, no handler registered with [`Signals`](super::Signals) runs on this
 /// thread. Nests. Neither the kernel nor the C library is involved.

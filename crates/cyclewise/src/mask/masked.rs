@@ -37,7 +37,7 @@
 #![expect(unsafe_code, reason = "a value behind a lock")]
 
 use super::fork;
-use super::hold::Hold;
+use super::this_thread::Hold;
 use super::waiters::Waiters;
 use crate::atomic::AtomicU64;
 use core::cell::UnsafeCell;

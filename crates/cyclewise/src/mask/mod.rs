@@ -64,6 +64,7 @@
 //! Linux arch/powerpc/include/asm/hw_irq.h (`irq_soft_mask`, `irq_happened`); FreeBSD sigfastblock(2); signal(7),
 //! signal-safety(7).
 
+mod delivery;
 mod fork;
 mod handler;
 mod hold;
@@ -82,11 +83,12 @@ mod wait;
 mod waiters;
 
 pub use handler::Handler;
-pub use hold::{Flags, Hold, hold, is_held, is_pending, lost, overflows, restore, save};
+pub use hold::{Flags, hold, is_held, is_pending, lost, overflows, restore, save};
 pub use masked::{Masked, MaskedGuard};
 pub use siginfo::Info;
 pub use signal_queue::Queue;
 pub use signals::Signals;
 #[doc(hidden)]
 pub use this_thread::__offset;
+pub use this_thread::Hold;
 pub use wait::{Polled, Woken};

@@ -1,123 +1,31 @@
-//! The program's handlers by signal, and the one function that the kernel calls for all of them.
+//! Registering and removing handlers.
 //!
 //! # Invariants
-//! 1. An entry is never freed once it is in its slot: a handler on another thread may be reading it. Removing a handler
-//!    leaves its entry in place, which still calls the previous handler.
-//! 2. Slots and actions change under [`registry_lock`](super::registry_lock), with the changing thread held. Code under
+//! 1. Slots and actions change under [`registry_lock`](super::registry_lock), with the changing thread held. Code under
 //!    it does not allocate and calls no foreign code.
-//! 3. An entry is settled except while it is being registered or removed. A child of fork may inherit an unsettled one
+//! 2. An entry is settled except while it is being registered or removed. A child of fork may inherit an unsettled one
 //!    from a thread that exists only in the parent: that signal can be registered as if it had no handler of ours.
 //!
 //! # Safety
-//! 1. `on_signal` is installed with SA_SIGINFO. The kernel calls it, or a handler installed over it that forwards its
-//!    own arguments.
-//! 2. A slot holds null or a leaked entry.
-#![expect(unsafe_code, reason = "an entry behind an atomic pointer; the kernel's pointers")]
+//! 1. A handler that was boxed is freed only where no slot had its entry.
+#![expect(unsafe_code, reason = "a handler's box, which stays")]
 
+use super::delivery::{Entry, OURS, SLOTS, entry, on_signal};
 use super::handler::Handler;
-use super::hold::{Hold, hold};
+use super::hold::hold;
 use super::registry_lock::RegistryGuard;
 use super::siginfo::bit;
-use super::this_thread::thread_mask;
-use super::thread_mask::Env;
+use super::this_thread::Hold;
 use super::{Info, fork};
 use crate::error::Refusal;
 use crate::sys::heap::try_box;
 use crate::sys::sigaction::{self, Action};
-use crate::sys::{errno, signal_mask, sigqueue};
+use crate::sys::signal_mask;
 use alloc::boxed::Box;
 use core::ffi::{c_int, c_void};
 use core::ptr::from_ref;
-use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
-
-/// A handler of ours, and the action before it.
-struct Entry {
-    handler: &'static (dyn Handler + Send),
-    /// False once it is removed.
-    on: AtomicBool,
-    /// False while it is being registered or removed (Invariant 3).
-    settled: AtomicBool,
-    /// The action installed before.
-    before: Action,
-    /// Whether to call it: it is a function, and not a one-shot (SA_RESETHAND) that was already called.
-    call_before: AtomicBool,
-}
-
-const SIGNALS: usize = 64;
-
-static SLOTS: [AtomicPtr<Entry>; SIGNALS + 1] = [const { AtomicPtr::new(core::ptr::null_mut()) }; SIGNALS + 1];
-/// Signals that have a handler of ours.
-static OURS: AtomicU64 = AtomicU64::new(0);
-
-fn entry(signal: c_int) -> Option<&'static Entry> {
-    let slot = SLOTS.get(usize::try_from(signal).ok()?)?;
-    // Acquire: pairs with the Release in `on`.
-    let entry = slot.load(Acquire);
-    // SAFETY: null, or an entry that `on` leaked and that is never freed (Invariant 1 and Safety 2).
-    unsafe { entry.as_ref() }
-}
-
-/// The protocol's environment in a real program.
-pub(super) struct ProcessEnv;
-
-impl Env for ProcessEnv {
-    fn deliver(&self, info: &Info) {
-        // A release must not change the errno that mainline reads after it.
-        let errno = errno::get();
-        run(info);
-        errno::set(errno);
-    }
-
-    fn unblock(&self, signals: u64) {
-        signal_mask::unblock(signals);
-    }
-
-    fn requeue(&self, info: &Info) -> bool {
-        sigqueue::requeue(&info.0)
-    }
-}
-
-/// Runs the handler. `extern "C"`: a panic out of it aborts, wherever it runs.
-extern "C" fn run(info: &Info) {
-    if let Some(entry) = entry(info.signal())
-        // Acquire: pairs with the Release in `off`.
-        && entry.on.load(Acquire)
-    {
-        entry.handler.handle(info, &Hold::proof());
-    }
-}
-
-/// The function that the kernel calls, with every maskable signal blocked.
-extern "C" fn on_signal(signal: c_int, info: *mut c_void, context: *mut c_void) {
-    let errno = errno::get();
-    if let Some(entry) = entry(signal) {
-        // Called at once, even under a hold: it does not know of holds, and `context` is valid only now. AcqRel: pairs
-        // with itself, so that one of two threads makes the one call.
-        let once = entry.before.is_once();
-        let call = if once {
-            entry.call_before.swap(false, AcqRel)
-        } else {
-            entry.call_before.load(Relaxed)
-        };
-        if call {
-            // SAFETY: it is a function, and we are in a handler (Invariant 1).
-            unsafe { entry.before.call(signal, info, context) };
-        }
-        // SAFETY: Invariant 1.
-        let information = Info(unsafe { sigqueue::information(info) });
-        // SAFETY: Invariant 1.
-        let before = unsafe { signal_mask::frame_mask(context) };
-        let mut mask = before;
-        // Relaxed: a signal being registered now may be blocked or not.
-        thread_mask().arrive(&information, OURS.load(Relaxed), &mut mask, &ProcessEnv);
-        if mask != before {
-            // SAFETY: Invariant 1.
-            unsafe { signal_mask::set_frame_mask(context, mask) };
-        }
-    }
-    errno::set(errno);
-}
+use core::sync::atomic::AtomicBool;
+use core::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
 
 /// Registers a handler and installs our function.
 pub(super) fn on<H: Handler + Send>(signal: c_int, handler: &'static H, restart: bool) -> Result<(), Refusal> {
