@@ -7,20 +7,17 @@
 //! 1. A slot that is in the list stays there until the domain is dropped, and its `next` does not change.
 #![expect(unsafe_code, reason = "slots by their address, freed with the domain")]
 
-use super::fork;
 use super::protocol::{IDLE, NOBODY, STEP, is_older};
 use super::queue::{Deferred, Periods, Queue};
-use super::record;
+use super::record::{self, DOMAIN_SECTIONS};
 use super::stall::Wait;
 use crate::error::Refusal;
 use crate::fence;
-use core::cell::Cell;
 use core::marker::PhantomData;
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64};
 use std::boxed::Box;
-use std::thread_local;
 
 /// Sections and grace periods apart from the global ones, as the kernel's SRCU has them.
 ///
@@ -57,16 +54,6 @@ struct Slot {
     serial: AtomicU64,
     thread: AtomicI32,
     next: *mut Slot,
-}
-
-thread_local! {
-    /// How many sections of domains the thread has open.
-    static SECTIONS: Cell<u32> = const { Cell::new(0) };
-}
-
-/// Whether the calling thread is in a section of some domain.
-pub(super) fn is_inside_any() -> bool {
-    SECTIONS.get() > 0
 }
 
 /// A section of a [`Domain`]: while it lives, nothing that is loaded under it is freed. It may sleep.
@@ -117,7 +104,7 @@ impl Domain {
         // Release: for the two words above, and for the last section's reads. Otherwise as a reader's word, see `protocol`.
         slot.state.store(self.period.load(Relaxed), Release);
         fence::light();
-        SECTIONS.set(SECTIONS.get() + 1);
+        DOMAIN_SECTIONS.set(DOMAIN_SECTIONS.get() + 1);
         DomainGuard {
             domain: self,
             slot,
@@ -158,10 +145,10 @@ impl Domain {
     #[doc(alias = "synchronize_srcu")]
     pub fn synchronize(&self) {
         assert!(
-            SECTIONS.get() == 0,
+            DOMAIN_SECTIONS.get() == 0,
             "rcu: synchronize in a domain's section would wait for itself"
         );
-        fork::settle();
+        record::settle();
         let period = match self.begin() {
             Ok(period) => period,
             Err(refusal) => panic!("rcu: no grace period: {refusal}"),
@@ -209,7 +196,7 @@ impl Periods for &Domain {
     fn is_over(&self, period: u64, wait: Option<&mut Wait>) -> bool {
         // Acquire: pairs with the Release of a section's end.
         let holds_up = |slot: &Slot| {
-            is_older(slot.state.load(Acquire), period) && !fork::is_left_behind(slot.serial.load(Relaxed))
+            is_older(slot.state.load(Acquire), period) && !record::is_left_behind(slot.serial.load(Relaxed))
         };
         let Some(slot) = self.slots().find(|slot| holds_up(slot)) else {
             return true;
@@ -222,7 +209,7 @@ impl Periods for &Domain {
 
     /// Or in a global one, whose end a section of this domain may be waiting for.
     fn is_inside(&self) -> bool {
-        is_inside_any() || record::current().reader.is_inside()
+        DOMAIN_SECTIONS.get() > 0 || record::current().reader.is_inside()
     }
 }
 
@@ -249,6 +236,6 @@ impl Drop for DomainGuard<'_> {
     fn drop(&mut self) {
         // Release: pairs with the Acquire of `is_over`; what the section read is read.
         self.slot.state.store(NOBODY, Release);
-        SECTIONS.set(SECTIONS.get() - 1);
+        DOMAIN_SECTIONS.set(DOMAIN_SECTIONS.get() - 1);
     }
 }

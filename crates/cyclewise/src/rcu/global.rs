@@ -87,7 +87,7 @@ pub fn synchronize() {
         !record::current().reader.is_inside(),
         "rcu: synchronize in a section of reads would wait for itself"
     );
-    super::fork::settle();
+    record::settle();
     let period = match Threads.begin() {
         Ok(period) => period,
         Err(refusal) => panic!("rcu: no grace period: {refusal}"),

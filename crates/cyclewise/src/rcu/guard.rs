@@ -4,9 +4,14 @@
 //! 1. Each guard that was made is dropped once, or its section stays open.
 #![expect(unsafe_code, reason = "a section's end by the caller's word")]
 
-use super::global::{PERIOD, light};
+use super::global::{PERIOD, global_queue, light};
+use super::protocol::{COUNT, FENCED, HELP, IDLE, IDLE_FENCED, ORPHAN};
 use super::record::{self, Record};
+use crate::fence;
+use crate::sys::errno;
 use core::marker::PhantomData;
+use core::sync::atomic;
+use core::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 
 /// A section of reads: while it lives, nothing that is loaded under it is freed.
 ///
@@ -34,6 +39,43 @@ pub fn read() -> Guard {
     Guard {
         record,
         of_this_thread: PhantomData,
+    }
+}
+
+impl Record {
+    /// Begins a section.
+    #[cold]
+    #[inline(never)]
+    fn enter_slow(&'static self) -> &'static Self {
+        if self.reader.is_inside() {
+            self.reader.enter_nested(fence::light);
+            return self;
+        }
+        let record = record::registered();
+        if !record.reader.enter(&PERIOD.0, light) {
+            record.reader.enter_fenced(&PERIOD.0, || atomic::fence(SeqCst));
+        }
+        record
+    }
+
+    /// Ends a section.
+    #[cold]
+    #[inline(never)]
+    fn leave_slow(&self) {
+        let nest = self.reader.nest.load(Relaxed);
+        if nest & COUNT > 0 {
+            return self.reader.nest.store(nest - 1, Relaxed);
+        }
+        if nest & ORPHAN != 0 && self.give_back() {
+            return;
+        }
+        self.reader.nest.store(0, Relaxed);
+        let idle = if nest & FENCED == 0 { IDLE } else { IDLE_FENCED };
+        // Release: as in `Reader::leave`.
+        self.reader.word.store(idle, Release);
+        if nest & HELP != 0 {
+            errno::preserve(|| global_queue().help());
+        }
     }
 }
 

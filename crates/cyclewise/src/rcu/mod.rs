@@ -58,7 +58,6 @@
 mod arc;
 mod cell;
 mod domain;
-mod fork;
 mod global;
 mod guard;
 mod node;

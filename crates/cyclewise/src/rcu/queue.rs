@@ -16,6 +16,7 @@
 #![expect(unsafe_code, reason = "nodes of a list, each owned by who takes it")]
 
 use super::node::{self, Node};
+use super::record;
 use super::stall::Wait;
 use crate::error::Refusal;
 use crate::primitive::unpatched::AtomicU64;
@@ -171,7 +172,7 @@ impl<P: Periods> Deferred<'_, P> {
 
     /// One step of the queue's work, if no other thread makes one.
     fn advance(&self, mut wait: Option<&mut Wait>) -> Result<(), Refusal> {
-        super::fork::settle();
+        record::settle();
         let Some(busy) = Busy::take(&self.queue.busy) else {
             if wait.is_some() {
                 // Another thread runs closures.

@@ -10,17 +10,25 @@
 //!    it every grace period: a reference from it may be on its way through the program.
 //! 3. A thread's own record is changed by that thread alone; and in a child of fork, where the thread is missing, by the one that forked.
 //! 4. A thread has one record at a time: sections that its thread-local variables keep open stay in theirs.
+//! 5. A child of fork has one reader, the thread that forked, with the sections that it has open. Sections of the parent's other threads are
+//!    no sections of the child: what they read, nobody reads there.
+//! 6. No lock is held across a fork, so none can stay held in a child: closures are run under a word with the process's generation.
+//!
+//! # Forks
+//! In a child of `_Fork` or clone(2) no handler runs, and in one of fork(3) other handlers may run before. There the first thread settles at
+//! its next grace period; until then the parent's sections count, which is safe, and those of new threads count before and after.
+//!
+//! # Safety
+//! 1. Records are never freed.
+#![expect(unsafe_code, reason = "records by their address")]
 
-use super::domain;
-use super::fork;
-use super::global::{PERIOD, global_queue, light};
-use super::protocol::{COUNT, FENCED, HELP, IDLE, IDLE_FENCED, NOBODY, ORPHAN, Reader};
+use super::protocol::{HELP, IDLE, IDLE_FENCED, NOBODY, ORPHAN, Reader};
 use crate::fence;
 use crate::primitive::unpatched::AtomicU64;
-use crate::sys::{errno, fork_generation, thread};
+use crate::sys::{atfork, errno, fork_generation, thread};
 use core::cell::Cell;
-use core::sync::atomic::AtomicPtr;
-use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicPtr, AtomicU32};
 use std::boxed::Box;
 use std::thread_local;
 
@@ -51,10 +59,16 @@ static NO_RECORD: Record = Record::new();
 static FIRST: AtomicPtr<Record> = AtomicPtr::new(core::ptr::null_mut());
 /// The low half of the next serial.
 static SERIAL: AtomicU64 = AtomicU64::new(1);
+/// The generation of the process that the records belong to; 0 before the first.
+static GENERATION: AtomicU32 = AtomicU32::new(0);
+/// In a child: of its ancestors' serials, the one that is left.
+static FORKER: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
     static CURRENT: Cell<Option<&'static Record>> = const { Cell::new(None) };
     static END: End = const { End };
+    /// How many sections of domains the thread has open.
+    pub(super) static DOMAIN_SECTIONS: Cell<u32> = const { Cell::new(0) };
 }
 
 /// Its destructor gives the thread's record back.
@@ -73,7 +87,8 @@ pub(super) fn all() -> impl Iterator<Item = &'static Record> {
     // Acquire: pairs with the AcqRel in `add`.
     let mut at = FIRST.load(Acquire);
     core::iter::from_fn(move || {
-        let record = fork::record_at(at)?;
+        // SAFETY: null, or a record, which is never freed.
+        let record = unsafe { at.as_ref() }?;
         at = record.next.load(Relaxed);
         Some(record)
     })
@@ -93,7 +108,7 @@ pub(super) fn registered() -> &'static Record {
 #[cold]
 #[inline(never)]
 fn register() -> &'static Record {
-    fork::watch();
+    watch();
     let is_late = END.try_with(|_| ()).is_err();
     let me = this_thread(if is_late { LATE } else { 0 });
     let record = all().find(|record| record.claim(me)).unwrap_or_else(|| add(me));
@@ -154,43 +169,6 @@ impl Record {
         self.serial.load(Relaxed)
     }
 
-    /// Begins a section.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn enter_slow(&'static self) -> &'static Self {
-        if self.reader.is_inside() {
-            self.reader.enter_nested(fence::light);
-            return self;
-        }
-        let record = registered();
-        if !record.reader.enter(&PERIOD.0, light) {
-            record
-                .reader
-                .enter_fenced(&PERIOD.0, || core::sync::atomic::fence(SeqCst));
-        }
-        record
-    }
-
-    /// Ends a section.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn leave_slow(&self) {
-        let nest = self.reader.nest.load(Relaxed);
-        if nest & COUNT > 0 {
-            return self.reader.nest.store(nest - 1, Relaxed);
-        }
-        if nest & ORPHAN != 0 && self.give_back() {
-            return;
-        }
-        self.reader.nest.store(0, Relaxed);
-        let idle = if nest & FENCED == 0 { IDLE } else { IDLE_FENCED };
-        // Release: as in `Reader::leave`.
-        self.reader.word.store(idle, Release);
-        if nest & HELP != 0 {
-            errno::preserve(|| global_queue().help());
-        }
-    }
-
     /// Has the end of the open section help with closures.
     pub(super) fn ask_for_help(&self) {
         self.reader.nest.store(self.reader.nest.load(Relaxed) | HELP, Relaxed);
@@ -206,8 +184,8 @@ impl Record {
     }
 
     /// False where the thread keeps it: a child that it forks knows the thread's sections of domains by this record's serial.
-    fn give_back(&self) -> bool {
-        if domain::is_inside_any() {
+    pub(super) fn give_back(&self) -> bool {
+        if DOMAIN_SECTIONS.get() > 0 {
             self.owner.store(self.owner.load(Relaxed) | LATE, Relaxed);
             return false;
         }
@@ -227,7 +205,7 @@ impl Record {
 
     /// In a child of fork: of another thread, which the child does not have. What an ended thread left open stays open, and so does what a
     /// thread of the child's has opened before its first thread came here.
-    pub(super) fn left_behind(&self) {
+    fn left_behind(&self) {
         let (owner, me) = (self.owner.load(Relaxed), this_thread(0));
         let is_parents = owner != 0 && owner & PROCESS != me & PROCESS;
         if is_parents && self.reader.nest.load(Relaxed) & ORPHAN == 0 {
@@ -239,7 +217,7 @@ impl Record {
     }
 
     /// In a child of fork: of the thread that forked, which has a new id.
-    pub(super) fn rename(&self) {
+    fn rename(&self) {
         let late = self.owner.load(Relaxed) & LATE;
         self.owner.store(this_thread(late), Relaxed);
     }
@@ -253,4 +231,48 @@ fn id_of(owner: u64) -> i32 {
 /// Whether the kernel says that a thread of this process has ended. A filter that says so of the caller too is not believed.
 fn has_ended(tid: i32) -> bool {
     thread::is_gone(tid) && !thread::is_gone(thread::id())
+}
+
+/// Registers the handler. Two threads may both register it; then its second run does nothing.
+fn watch() {
+    // Acquire: pairs with the Release below.
+    if GENERATION.load(Acquire) == 0 {
+        // Without memory for it, a child settles later.
+        let _ = atfork::register_atfork(None, None, Some(in_child));
+        GENERATION.store(fork_generation::current(), Release);
+    }
+}
+
+/// Before a grace period: does the handler's work where none has run.
+pub(super) fn settle() {
+    let of_records = GENERATION.load(Relaxed);
+    if of_records != 0 && of_records != fork_generation::current() && thread::is_first() {
+        in_child();
+    }
+}
+
+/// Run by a process's first thread alone.
+extern "C" fn in_child() {
+    let generation = fork_generation::current();
+    if GENERATION.load(Relaxed) == generation {
+        return;
+    }
+    let mine = current();
+    FORKER.store(mine.serial(), Relaxed);
+    // Release: pairs with the Acquire in `is_left_behind`, for the serial.
+    GENERATION.store(generation, Release);
+    for record in all() {
+        if core::ptr::eq(record, mine) {
+            record.rename();
+        } else {
+            record.left_behind();
+        }
+    }
+}
+
+/// Whether a section of a domain belongs to a thread that this process does not have. Not known before a child has settled.
+pub(super) fn is_left_behind(serial: u64) -> bool {
+    let current = fork_generation::current();
+    // Acquire: pairs with the Release in `in_child`.
+    GENERATION.load(Acquire) == current && (serial >> 32) as u32 != current && serial != FORKER.load(Relaxed)
 }
