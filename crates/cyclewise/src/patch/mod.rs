@@ -83,7 +83,10 @@ mod tests;
 #[cfg_attr(not(target_arch = "x86_64"), path = "text/unsupported.rs")]
 pub(crate) mod text;
 mod text_edit;
+mod text_guard;
 mod text_lock;
+#[cfg(all(feature = "std", target_env = "gnu"))]
+mod text_locks;
 mod unit;
 #[doc(hidden)]
 pub mod units;

@@ -3,7 +3,7 @@
 use super::StaticKey;
 use crate::error::Refusal;
 use crate::patch::text::Goal;
-use crate::patch::text_lock::TextGuard;
+use crate::patch::text_guard::TextGuard;
 
 /// No sites: tests read the key's flag.
 pub(super) struct Sites;

@@ -13,7 +13,7 @@ use crate::patch::canary::{self, SiteKind};
 use crate::patch::sites::TextReader;
 use crate::patch::text::{self, Edit, Goal};
 use crate::patch::text_edit::unexpected_byte;
-use crate::patch::text_lock::TextGuard;
+use crate::patch::text_guard::TextGuard;
 use crate::patch::unit;
 use crate::patch::unit::Unit;
 use alloc::vec::Vec;

@@ -7,7 +7,7 @@
 #![expect(unsafe_code, reason = "a static under a lock")]
 
 use super::groups::MOST_PAGES;
-use crate::patch::text_lock::TextGuard;
+use crate::patch::text_guard::TextGuard;
 use crate::sys::mprotect::PAGE;
 use core::cell::UnsafeCell;
 

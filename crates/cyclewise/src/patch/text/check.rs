@@ -10,7 +10,7 @@ use crate::arch::code;
 use crate::error::Refusal;
 use crate::patch::sites::TextReader;
 use crate::patch::text_edit::unexpected_byte;
-use crate::patch::text_lock::TextGuard;
+use crate::patch::text_guard::TextGuard;
 use crate::patch::unit::hosted;
 use crate::sys::mprotect::PAGE;
 use crate::sys::proc_maps;

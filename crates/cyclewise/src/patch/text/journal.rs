@@ -19,7 +19,7 @@
 #![expect(unsafe_code, reason = "edits that another thread left, by their address")]
 
 use super::{Edit, Goal};
-use crate::patch::text_lock::TextGuard;
+use crate::patch::text_guard::TextGuard;
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize};

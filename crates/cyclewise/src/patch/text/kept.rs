@@ -8,7 +8,7 @@ use super::write::{self, Source};
 use super::{change, mem_fd};
 use crate::error::Refusal;
 use crate::patch::text_edit::{Edit, Others};
-use crate::patch::text_lock::TextGuard;
+use crate::patch::text_guard::TextGuard;
 
 /// `apply_held` for edits that will be reversed: keeps a descriptor open, so that a sandbox cannot prevent reversing
 /// them.

@@ -21,11 +21,10 @@
 //! One open and one close each time LOCK is elided and restored, and the same in each child forked in between. Each
 //! write through it makes two checks first.
 
-use crate::patch::text_lock::{self, TextGuard};
-use crate::sys::atfork::register_atfork;
+use crate::patch::text_guard::TextGuard;
 use crate::sys::proc_mem::{Identity, ProcMem};
 use core::mem::ManuallyDrop;
-use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 
 /// The descriptor's number; negative if there is none. This and [`IDENTITY`] change under the text lock.
 static NUMBER: AtomicI32 = AtomicI32::new(NONE);
@@ -59,14 +58,6 @@ fn kept() -> Option<ManuallyDrop<ProcMem>> {
 }
 
 fn open() {
-    static REGISTERED: AtomicBool = AtomicBool::new(false);
-    if !REGISTERED.load(Relaxed) {
-        // Without the atfork handler a child would keep access to its parent's memory.
-        if register_atfork(None, None, Some(in_child)).is_err() {
-            return;
-        }
-        REGISTERED.store(true, Relaxed);
-    }
     let Ok(memory) = ProcMem::open().map(ProcMem::moved_up) else {
         return;
     };
@@ -85,15 +76,14 @@ fn close() {
     NUMBER.store(NONE, Relaxed);
 }
 
-/// In a child of fork (Invariant 3). Under the lock: a foreign handler that ran earlier may have created threads, which
-/// may elide in confined mode and restore LOCK.
-extern "C" fn in_child() {
-    if kept().is_none() {
-        return;
-    }
-    // Refused if this thread forked inside its own change: then the descriptor stays, unused, until LOCK is restored.
-    let Ok(held) = text_lock::lock() else { return };
-    if kept().is_some() && borrow(&held).is_none() {
+/// Whether one is kept.
+pub(crate) fn is_kept() -> bool {
+    kept().is_some()
+}
+
+/// In a child of fork, by the handler of the text lock (Invariant 3).
+pub(crate) fn renew(held: &TextGuard) {
+    if is_kept() && borrow(held).is_none() {
         close();
         open();
     }

@@ -78,13 +78,14 @@ mod write;
 
 use self::write::{KernelWrites, Source};
 pub(crate) use super::text_edit::{Edit, Goal, Others};
-use super::text_lock::TextGuard;
+use super::text_guard::TextGuard;
 use crate::arch::code;
 use crate::arch::sync_core::sync_core;
 use crate::error::Refusal;
 use crate::sys::signal_mask::{self, block_signals_and_faults};
 use crate::sys::{membarrier, proc_task};
 pub(crate) use journal::{any as is_recorded, forget};
+pub(crate) use mem_fd::{is_kept as is_memory_kept, renew as renew_memory};
 
 impl Edit {
     fn start(&self) -> usize {

@@ -1,7 +1,7 @@
 //! The twin in builds whose modes never elide: nothing is kept open.
 #![allow(dead_code, reason = "the twin of a module with more callers")]
 
-use crate::patch::text_lock::TextGuard;
+use crate::patch::text_guard::TextGuard;
 use crate::sys::proc_mem::ProcMem;
 use core::mem::ManuallyDrop;
 
@@ -9,3 +9,11 @@ use core::mem::ManuallyDrop;
 pub(super) fn borrow(_: &TextGuard) -> Option<ManuallyDrop<ProcMem>> {
     None
 }
+
+/// None is.
+pub(crate) fn is_kept() -> bool {
+    false
+}
+
+/// Nothing is kept.
+pub(crate) fn renew(_: &TextGuard) {}

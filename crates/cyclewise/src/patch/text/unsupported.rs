@@ -10,7 +10,7 @@
 )]
 
 pub(crate) use super::text_edit::{Edit, Goal, Others};
-use super::text_lock::TextGuard;
+use super::text_guard::TextGuard;
 use crate::error::Refusal;
 
 /// Nothing to settle.

@@ -14,7 +14,7 @@ use super::{Edit, buffer, check, mem_fd};
 use crate::arch::{self, code};
 use crate::error::Refusal;
 use crate::patch::sites::TextReader;
-use crate::patch::text_lock::TextGuard;
+use crate::patch::text_guard::TextGuard;
 use crate::sys::fork_generation;
 use crate::sys::mprotect::{self, PAGE};
 use crate::sys::proc_mem::ProcMem;

@@ -23,9 +23,11 @@ pub(super) fn register() -> Result<(), Refusal> {
 extern "C" fn in_child() {
     let words = words();
     owner_word::adopt(&words.owner, fork_generation::current_in(&words.generation));
-    // Relaxed: the child reads what fork copied. If this thread is inside its own change, `lock` refuses and the
-    // change continues.
-    if words.owner.load(Relaxed) != 0 || text::is_recorded() {
-        drop(lock());
+    // Relaxed: the child reads what fork copied.
+    let is_left = words.owner.load(Relaxed) != 0 || text::is_recorded() || text::is_memory_kept();
+    // If this thread is inside its own change, `lock` refuses and the change continues: then a descriptor of the parent's memory stays,
+    // unused, until LOCK is restored.
+    if is_left && let Ok(held) = lock() {
+        text::renew_memory(&held);
     }
 }

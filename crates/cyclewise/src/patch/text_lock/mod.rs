@@ -19,9 +19,11 @@ mod fork;
 
 use super::owner_word::{self, PreviousOwner};
 use super::text;
+use super::text_guard::{OtherGuard, TextGuard};
 use crate::arch::text_lock::{Words, words};
 use crate::error::Refusal;
 use crate::sys::{fork_generation, thread};
+use core::marker::PhantomData;
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -33,9 +35,6 @@ pub(crate) fn was_taken_over(_: &TextGuard) -> bool {
     TAKEN_OVER.load(Relaxed) // Only the lock's holder writes it.
 }
 
-/// Proof that the calling thread holds the lock; releases it on drop.
-pub(crate) struct TextGuard(core::marker::PhantomData<*const ()>);
-
 /// Takes the lock.
 ///
 /// Ordering: Acquire; pairs with the last holder's Release.
@@ -46,7 +45,7 @@ pub(crate) fn lock() -> Result<TextGuard, Refusal> {
     fork::register()?;
     let words = words();
     let from = owner_word::acquire(&words.owner, fork_generation::current_in(&words.generation))?;
-    let held = TextGuard(core::marker::PhantomData);
+    let held = TextGuard(PhantomData);
     if from == PreviousOwner::LostInFork {
         TAKEN_OVER.store(true, Relaxed); // The lock orders it.
     }
@@ -68,7 +67,7 @@ impl BothGuards {
 
     /// [`was_taken_over`], of either.
     pub(crate) fn was_taken_over(&self) -> bool {
-        was_taken_over(&self.own) || self.other.as_ref().is_some_and(|other| other.found != 0)
+        was_taken_over(&self.own) || self.other.as_ref().is_some_and(|other| other.found() != 0)
     }
 }
 
@@ -90,43 +89,6 @@ pub(crate) fn lock_with(other: &'static Words) -> Result<BothGuards, Refusal> {
         }
         drop(own);
         thread::nap();
-    }
-}
-
-/// Proof that the calling thread holds another link unit's lock; releases it on drop. An owner lost in a fork is put back: that
-/// unit's copy of the crate settles what it left.
-pub(crate) struct OtherGuard {
-    words: &'static Words,
-    found: u64,
-}
-
-impl OtherGuard {
-    /// Takes the lock, or gives up where it is taken and `wanted` returns false.
-    ///
-    /// # Errors
-    /// [`Refusal::Busy`] (Invariant 4).
-    pub(crate) fn take(words: &'static Words, wanted: impl Fn() -> bool) -> Result<Option<Self>, Refusal> {
-        let process = fork_generation::current_in(&words.generation);
-        let found = owner_word::replace_while(&words.owner, process, wanted)?;
-        Ok(found.map(|found| Self { words, found }))
-    }
-
-    /// A lock that this thread took before.
-    #[allow(dead_code, reason = "only a mode writes to other units")]
-    pub(crate) fn taken(words: &'static Words, found: u64) -> Self {
-        Self { words, found }
-    }
-
-    /// The owner that it replaced.
-    #[allow(dead_code, reason = "only a mode writes to other units")]
-    pub(crate) fn found(&self) -> u64 {
-        self.found
-    }
-}
-
-impl Drop for OtherGuard {
-    fn drop(&mut self) {
-        owner_word::put_back(&self.words.owner, self.found);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The twin where nobody lists link units: none is known, none is adopted.
 
 use super::Unit;
-use crate::patch::text_lock::TextGuard;
+use crate::patch::text_guard::TextGuard;
 use core::ops::Range;
 
 /// Nobody looks.

@@ -6,7 +6,7 @@
 
 use crate::error::Refusal;
 use crate::patch::text::Goal;
-use crate::patch::text_lock;
+use crate::patch::text_guard::TextGuard;
 use crate::patch::unit::Unit;
 
 /// Those of one key.
@@ -28,12 +28,12 @@ impl Sites {
 
     /// # Safety
     /// The unit is loaded, and the caller holds its text lock.
-    pub(super) unsafe fn ask_canary(held: &text_lock::TextGuard, unit: &Unit) -> Result<(), Refusal> {
+    pub(super) unsafe fn ask_canary(held: &TextGuard, unit: &Unit) -> Result<(), Refusal> {
         // SAFETY: the caller's promise.
         unsafe { crate::patch::key::flip::Sites::ask_canary(held, unit) }
     }
 
-    pub(super) fn flip(&mut self, held: &text_lock::TextGuard, jump: bool, goal: Goal) -> Result<(), Refusal> {
+    pub(super) fn flip(&mut self, held: &TextGuard, jump: bool, goal: Goal) -> Result<(), Refusal> {
         self.0.flip(held, jump, goal)
     }
 }

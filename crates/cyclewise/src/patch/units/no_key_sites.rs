@@ -6,7 +6,7 @@
 
 use crate::error::Refusal;
 use crate::patch::text::Goal;
-use crate::patch::text_lock;
+use crate::patch::text_guard::TextGuard;
 use crate::patch::unit::Unit;
 
 /// None.
@@ -21,11 +21,11 @@ impl Sites {
         Ok(())
     }
 
-    pub(super) unsafe fn ask_canary(_: &text_lock::TextGuard, _: &Unit) -> Result<(), Refusal> {
+    pub(super) unsafe fn ask_canary(_: &TextGuard, _: &Unit) -> Result<(), Refusal> {
         Ok(())
     }
 
-    pub(super) fn flip(&mut self, _: &text_lock::TextGuard, _: bool, _: Goal) -> Result<(), Refusal> {
+    pub(super) fn flip(&mut self, _: &TextGuard, _: bool, _: Goal) -> Result<(), Refusal> {
         Ok(())
     }
 }

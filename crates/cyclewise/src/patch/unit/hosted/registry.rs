@@ -22,7 +22,7 @@
 use crate::arch::Record;
 use crate::arch::text_lock::Words;
 use crate::error::Refusal;
-use crate::patch::text_lock::{self, OtherGuard, TextGuard};
+use crate::patch::text_guard::{OtherGuard, TextGuard};
 use crate::patch::unit::Unit;
 use core::mem::ManuallyDrop;
 use core::ops::Range;
@@ -207,7 +207,10 @@ impl Slot {
     }
 
     /// Takes the unit's text lock, if it has one.
-    fn hold(&self) -> Result<(), Refusal> {
+    ///
+    /// # Errors
+    /// As [`OtherGuard::take`].
+    pub(in crate::patch) fn hold(&self) -> Result<(), Refusal> {
         // SAFETY: null, or words of a unit that is mapped (Invariant 1).
         let Some(words) = (unsafe { self.words.load(Relaxed).as_ref() }) else {
             return Ok(());
@@ -270,47 +273,9 @@ pub(in crate::patch) fn given_up() -> usize {
     ready().filter(|slot| slot.is_given_up()).count()
 }
 
-/// Proof that the calling thread holds the text locks of the coordinator and of the units whose sites it changes.
-pub(in crate::patch) struct TextLocks {
-    // Released first: the record of a change is cleared before anybody else changes a unit's text.
-    own: TextGuard,
-    _units: Units,
-}
-
-/// Releases units' text locks on drop.
-struct Units;
-
-impl Drop for Units {
-    fn drop(&mut self) {
-        SLOTS.iter().for_each(Slot::release);
-    }
-}
-
-impl TextLocks {
-    /// Takes the locks of all units in the edit list. For the holder of the mode lock.
-    ///
-    /// # Errors
-    /// As [`text_lock::lock`].
-    pub(in crate::patch) fn all() -> Result<Self, Refusal> {
-        Self::take(ready().filter(|slot| slot.listed.load(Relaxed)))
-    }
-
-    /// Takes those of some units.
-    ///
-    /// # Errors
-    /// As [`text_lock::lock`].
-    pub(in crate::patch) fn take(mut slots: impl Iterator<Item = &'static Slot>) -> Result<Self, Refusal> {
-        let locks = Self {
-            own: text_lock::lock()?,
-            _units: Units,
-        };
-        slots.try_for_each(Slot::hold)?;
-        Ok(locks)
-    }
-
-    pub(in crate::patch) fn own(&self) -> &TextGuard {
-        &self.own
-    }
+/// Releases units' text locks.
+pub(in crate::patch) fn release() {
+    SLOTS.iter().for_each(Slot::release);
 }
 
 /// In a child whose parent held units' text locks: this thread holds none.
