@@ -1,6 +1,7 @@
 //! Modules that stand beside each other depend on each other one way: what is above can be read, tested and moved without what uses it.
 //!
-//! Between packages cargo sees to it. What only tests have may name any module, and a module and those inside it are one room.
+//! Between packages cargo sees to it. What only tests have may name any module, and a module and those inside it are one room; any other circle
+//! of files is one of the modules beside each other that they are in. Folders of a `lib.rs` or a `main.rs` are looked at, of examples too.
 
 use super::names::Name;
 use super::source::Source;
@@ -10,18 +11,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const RULE: Rule = Rule { name: "circle", check };
 
-/// The names of a package's modules, from its root.
+/// The names of modules, from their root.
 type Path = Vec<String>;
 
 fn check(tree: &Tree) -> Vec<Finding> {
+    let of_root = |s: &'_ Source| {
+        ["/lib.rs", "/main.rs"]
+            .iter()
+            .find_map(|end| Some(s.path.strip_suffix(end)?.to_owned()))
+    };
+    let roots: BTreeSet<String> = tree.sources().iter().filter_map(of_root).collect();
     let mut findings = Vec::new();
-    for folder in tree.packages() {
-        let package = Package::read(
-            tree.sources()
-                .iter()
-                .filter(|s| s.place().is_some_and(|(f, _)| f == folder)),
-        );
-        for (room, edges) in &package.edges {
+    for root in &roots {
+        for (room, edges) in &Package::read(tree.sources(), root).edges {
             for circle in circles(edges) {
                 let (file, line, name) = &edges[&circle[0]][&circle[1]];
                 let within = if room.is_empty() {
@@ -30,9 +32,8 @@ fn check(tree: &Tree) -> Vec<Finding> {
                     format!(" in `{}`", room.join("::"))
                 };
                 let what = format!("`{}` go in a circle{within}, here by `{name}`", circle.join("`, `"));
-                findings.push(
-                    Finding::new(file, *line, what, "move what they share below both, or pass it in").into_warning(),
-                );
+                let fix = "move what they share below both, or pass it in";
+                findings.push(Finding::new(file, *line, what, fix));
             }
         }
     }
@@ -55,16 +56,17 @@ struct Package {
 }
 
 impl Package {
-    fn read<'a>(sources: impl Iterator<Item = &'a Source>) -> Self {
-        let sources: Vec<_> = sources.collect();
+    /// Of the files below the folder of a library's or a program's root.
+    fn read(sources: &[Source], root: &str) -> Self {
+        let below = sources.iter().filter_map(|s| Some((s.module_in(root)?, s)));
+        let sources: Vec<(Path, &Source)> = below.collect();
         let mut package = Self {
-            modules: sources.iter().map(|s| s.module()).collect(),
+            modules: sources.iter().map(|(own, _)| own.clone()).collect(),
             ..Self::default()
         };
-        for source in &sources {
-            let own = source.module();
+        for (own, source) in &sources {
             for name in source.names.all.iter().filter(|n| !n.in_test && n.inside.is_empty()) {
-                if let (Some(binding), Some(path)) = (&name.binding, package.absolute(name, &own)) {
+                if let (Some(binding), Some(path)) = (&name.binding, package.absolute(name, own)) {
                     package
                         .aliases
                         .entry(own.clone())
@@ -73,11 +75,10 @@ impl Package {
                 }
             }
         }
-        for source in &sources {
-            let own = source.module();
+        for (own, source) in &sources {
             for name in source.names.all.iter().filter(|n| !n.in_test) {
-                if let Some(target) = package.absolute(name, &own).and_then(|path| package.module_of(path)) {
-                    package.note(&own, &target, (source.path.clone(), name.line, name.text()));
+                if let Some(target) = package.absolute(name, own).and_then(|path| package.module_of(path)) {
+                    package.note(own, &target, (source.path.clone(), name.line, name.text()));
                 }
             }
         }
@@ -184,16 +185,13 @@ fn circle_through(start: &String, edges: &Edges) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::tidy::testing::{check, package};
+    use crate::tidy::testing::check;
 
     fn lab(files: &[(&str, &str)]) -> Vec<String> {
-        let manifest = package("lab");
-        let mut all = vec![
-            ("crates/lab/Cargo.toml", manifest.as_str()),
-            ("crates/lab/src/lib.rs", "//! L.\nmod a;\nmod b;\n"),
-        ];
-        all.extend(files);
-        check(&RULE, &all)
+        check(
+            &RULE,
+            &[&[("crates/lab/src/lib.rs", "//! L.\nmod a;\nmod b;\n")], files].concat(),
+        )
     }
 
     #[test]
@@ -224,7 +222,7 @@ mod tests {
         assert_eq!(
             bad,
             [
-                "warning: crates/lab/src/a.rs:2: circle: `a`, `b`, `a` go in a circle, here by `crate::b::work`; move what they share below both, or pass it in"
+                "crates/lab/src/a.rs:2: circle: `a`, `b`, `a` go in a circle, here by `crate::b::work`; move what they share below both, or pass it in"
             ]
         );
     }
@@ -239,8 +237,19 @@ mod tests {
         assert_eq!(
             bad,
             [
-                "warning: crates/lab/src/b/x.rs:2: circle: `x`, `y`, `x` go in a circle in `b`, here by `super::y::Y`; move what they share below both, or pass it in"
+                "crates/lab/src/b/x.rs:2: circle: `x`, `y`, `x` go in a circle in `b`, here by `super::y::Y`; move what they share below both, or pass it in"
             ]
         );
+    }
+
+    #[test]
+    fn a_circle_outside_of_src_is_named_where_a_root_is() {
+        let mut files = vec![
+            ("crates/lab/plugin/x.rs", "//! X.\nuse crate::y::Y;\n"),
+            ("crates/lab/plugin/y.rs", "//! Y.\nuse crate::x::X;\n"),
+        ];
+        assert_eq!(lab(&files), [""; 0], "the twin: files of no program");
+        files.push(("crates/lab/plugin/main.rs", "//! M.\nmod x;\nmod y;\n"));
+        assert!(lab(&files)[0].starts_with("crates/lab/plugin/x.rs:2: circle: `x`, `y`, `x` go in a circle"));
     }
 }

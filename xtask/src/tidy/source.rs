@@ -52,14 +52,14 @@ impl Source {
             .is_some_and(|(_, inside)| inside.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')))
     }
 
-    /// The module of this file, outermost part first: empty for the root, `main` for a program's.
-    pub(super) fn module(&self) -> Vec<String> {
-        let inside = self.place().map_or("", |(_, inside)| inside);
+    /// The module of this file below a root's folder, outermost part first: empty for the root, `main` for a program's.
+    pub(super) fn module_in(&self, root: &str) -> Option<Vec<String>> {
+        let inside = self.path.strip_prefix(root)?.strip_prefix('/')?;
         let mut parts: Vec<_> = inside.trim_end_matches(".rs").split('/').map(String::from).collect();
         if matches!(parts.last().map(String::as_str), Some("mod" | "lib")) {
             parts.pop();
         }
-        parts
+        Some(parts)
     }
 }
 
@@ -69,7 +69,10 @@ mod tests {
 
     #[test]
     fn a_file_knows_its_module() {
-        let module = |path| Source::read(path, "").map(|source| source.module().join("::")).unwrap();
+        let module = |path| {
+            let source = Source::read(path, "").unwrap();
+            source.module_in("crates/a/src").unwrap().join("::")
+        };
         assert_eq!(module("crates/a/src/lib.rs"), "");
         assert_eq!(module("crates/a/src/main.rs"), "main");
         assert_eq!(module("crates/a/src/arch/mod.rs"), "arch");
