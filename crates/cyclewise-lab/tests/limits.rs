@@ -34,11 +34,11 @@ const RECORD: &str = include_str!("../../../records/2026-11-21-epyc-genoa-kvm-pe
 #[test]
 fn a_thread_that_cannot_be_made_is_one_line() {
     for args in [
-        &["verify", "refs", "--seconds", "1"][..],
-        &["verify", "clock", "--seconds", "1"],
-        &["verify", "percpu", "--seconds", "1"],
+        &["verify", "refs", "--seconds", "0.1"][..],
+        &["verify", "clock", "--seconds", "0.1"],
+        &["verify", "percpu", "--seconds", "0.1"],
         // Refused before where text is not patched.
-        &["verify", "patch", "--seconds", "1"],
+        &["verify", "patch", "--seconds", "0.1"],
     ] {
         let output = without_threads(args);
         let said = text(&output.stderr);

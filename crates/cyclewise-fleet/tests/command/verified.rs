@@ -17,7 +17,7 @@ fn verification(node: &str, holds: &str) -> String {
 fn a_planned_verification_runs_on_a_node_and_is_joined() {
     let folder = Folder::new();
     let dir = folder.name("job");
-    let planned = plan(&dir, &["--nodes", "1"], &["verify", "refs", "--seconds", "1"]);
+    let planned = plan(&dir, &["--nodes", "1"], &["verify", "refs", "--seconds", "0.1"]);
     assert!(
         stdout(&planned).starts_with("a verification of one node; "),
         "{}",

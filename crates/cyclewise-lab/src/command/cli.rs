@@ -230,8 +230,8 @@ pub(super) struct VerifyArgs {
     #[arg(value_name = "WHAT", default_value = "lab")]
     pub(super) what: What,
     /// Spend about this many seconds
-    #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=86_400))]
-    pub(super) seconds: u32,
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
+    pub(super) seconds: Duration,
     /// lab: pin to this CPU [default: the idlest]
     #[arg(long, value_name = "N")]
     pub(super) cpu: Option<u32>,

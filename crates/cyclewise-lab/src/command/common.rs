@@ -35,10 +35,13 @@ pub(super) struct Common {
     pub(super) wide: bool,
 }
 
+/// More would overflow what is made of it, such as ticks.
+const YEAR: Duration = Duration::from_secs(365 * 86_400);
+
 /// A time in seconds, such as 0.5.
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
     seconds
-        .filter(|time| !time.is_zero())
-        .ok_or_else(|| "not a time; give seconds, such as 0.5".to_owned())
+        .filter(|time| !time.is_zero() && *time <= YEAR)
+        .ok_or_else(|| "not a time; give seconds, such as 0.5, up to a year".to_owned())
 }

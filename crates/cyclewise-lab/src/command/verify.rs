@@ -20,7 +20,7 @@ pub(super) fn verify(args: &VerifyArgs) -> Result<()> {
     output::check_named(&[("--json", &args.json)], &[])?;
     interrupt::listen();
     let (reporter, begun) = (Reporter::on_stderr(), Instant::now());
-    let time = Duration::from_secs(args.seconds.into());
+    let time = args.seconds;
     check(args)?;
     let mut verification = match args.what {
         What::Lab => verify_lab(args.cpu, &reporter, time)?,
@@ -38,7 +38,7 @@ pub(super) fn verify(args: &VerifyArgs) -> Result<()> {
             "ended early by {}, after {:.0} of {} s: the checks have fewer tries, or none",
             interrupt::name(),
             begun.elapsed().as_secs_f64(),
-            args.seconds
+            time.as_secs_f64()
         ));
     }
     output::put_all(

@@ -67,6 +67,7 @@ fn wrong_use_is_two_and_says_what_to_do() {
         (&["time", "-r", "2", ""], "empty"),
         (&["compare", "one.json"], "2 values"),
         (&["verify", "gravity"], "gravity"),
+        (&["verify", "refs", "--seconds", "1e18"], "up to a year"),
         (&["conquer"], "conquer"),
     ] {
         let (status, line) = refused(args);

@@ -41,7 +41,7 @@ fn no_command_prints_a_line_of_more_than_eighty_columns() {
         &["report", &timed],
         &["report", &sweep],
         &["compare", &record, &record],
-        &["verify", "refs", "--seconds", "1"],
+        &["verify", "refs", "--seconds", "0.1"],
         &["simulate", "list"],
         &["recommend", "--machine", "thunderx2", "--threads", "2"],
         &["--help"],
