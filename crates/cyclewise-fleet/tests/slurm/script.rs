@@ -21,15 +21,18 @@ fn possible() -> bool {
 }
 
 /// A cluster whose command writes to `told` what it was told, and then waits with a task on a node.
-fn start(told: &Path) -> (Child, PathBuf) {
+fn start(told: &Path) -> Child {
     let command = "sbatch --output=/dev/null --wrap 'sleep 1000' >/dev/null
         until squeue --noheader --states=RUNNING | grep -q .; do sleep 0.1; done
         echo $CYCLEWISE_SLURM >$0.part && mv $0.part $0
         sleep 1000";
-    let child = script().args(["sh", "-c", command]).arg(told).spawn().unwrap();
+    script().args(["sh", "-c", command]).arg(told).spawn().unwrap()
+}
+
+/// The folder of such a cluster, once its task runs.
+fn folder(told: &Path) -> PathBuf {
     until("a cluster with a task", || told.exists(), String::new);
-    let folder = std::fs::read_to_string(told).unwrap().trim_end().into();
-    (child, folder)
+    std::fs::read_to_string(told).unwrap().trim_end().into()
 }
 
 /// The processes of a cluster: those that run as a part of it, or have a file of it open.
@@ -66,35 +69,23 @@ fn the_status_is_the_commands() {
 }
 
 #[test]
-fn nothing_outlives_it() {
-    if !possible() {
-        return;
-    }
-    for (signal, status) in [("TERM", Some(143)), ("KILL", None)] {
-        let told = tempfile::tempdir().unwrap();
-        let (mut child, folder) = start(&told.path().join("folder"));
-        // munged, slurmctld and its scripts' process, four slurmd, slurmstepd, the task, the command.
-        assert!(members(&folder).len() >= 9, "{:?}", members(&folder));
-        processes::signal(child.id(), signal);
-        assert_eq!(child.wait().unwrap().code(), status, "{signal}");
-        until_gone(&folder);
-    }
-}
-
-#[test]
-fn two_clusters_do_not_know_each_other() {
+fn nothing_outlives_it_and_others_go_on() {
     if !possible() {
         return;
     }
     let told = tempfile::tempdir().unwrap();
-    let (mut a, of_a) = start(&told.path().join("a"));
-    let (mut b, of_b) = start(&told.path().join("b"));
+    let told = ["a", "b"].map(|name| told.path().join(name));
+    let [mut a, mut b] = told.each_ref().map(|told| start(told));
+    let [of_a, of_b] = told.each_ref().map(|told| folder(told));
     assert_ne!(of_a, of_b);
+    // munged, slurmctld and its scripts' process, four slurmd, slurmstepd, the task, the command.
+    let runs = |folder: &Path| assert!(members(folder).len() >= 9, "{:?}", members(folder));
+    runs(&of_a);
     processes::signal(a.id(), "TERM");
-    a.wait().unwrap();
+    assert_eq!(a.wait().unwrap().code(), Some(143));
     until_gone(&of_a);
-    assert!(members(&of_b).len() >= 9, "{:?}", members(&of_b));
-    processes::signal(b.id(), "TERM");
-    b.wait().unwrap();
+    runs(&of_b);
+    processes::signal(b.id(), "KILL");
+    assert_eq!(b.wait().unwrap().code(), None);
     until_gone(&of_b);
 }
