@@ -468,6 +468,6 @@ mod tests {
             WALKS.store(0, SeqCst);
             assert!(!each(|_| true));
         };
-        assert_ne!(in_child_of_a_walk(walk, child, Duration::from_secs(3)), 0);
+        assert_ne!(in_child_of_a_walk(walk, child, Duration::from_millis(500)), 0);
     }
 }
