@@ -59,7 +59,6 @@ unsafe fn header(object: *mut c_void) -> *mut Header {
 }
 
 impl cw_percpu_free_list {
-    /// What a pop returns.
     #[inline(always)]
     fn held(&self, node: Option<Node<'_, Object>>) -> *mut c_void {
         let Some(node) = node else {

@@ -35,7 +35,6 @@ fn sources() -> Vec<PathBuf> {
     modules.map(|name| root().join(format!("src/{name}.rs"))).collect()
 }
 
-/// The header of these files.
 fn header(sources: &[PathBuf]) -> String {
     let config = Config {
         language: Language::C,

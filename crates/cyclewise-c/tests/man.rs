@@ -159,7 +159,6 @@ fn section_of(function: &Function) -> usize {
     section
 }
 
-/// The page.
 fn page(functions: &[Function]) -> String {
     let mut roff = Roff::new();
     roff.control(
@@ -265,7 +264,6 @@ fn a_function_that_is_not_on_the_page_is_seen() {
     assert!(std::panic::catch_unwind(|| section_of(&stray[0])).is_err());
 }
 
-/// Each refusal has a meaning, and each is there.
 #[test]
 fn refusals_are_listed() {
     let refusals = refusals();

@@ -83,7 +83,6 @@ fn a_weak_store_pays_no_debt_of_an_arc() {
     );
 }
 
-/// The twin: a Weak without a tag.
 #[test]
 fn a_weak_without_a_tag_is_caught() {
     #[derive(Clone)]

@@ -166,7 +166,6 @@ broken! { ChangesShared:
     }
 }
 
-/// The twins.
 #[test]
 fn broken_kinds_are_caught() {
     assert_eq!(check::<Leaks>(), Err("a sole owner takes the value out"));

@@ -73,7 +73,6 @@ fn values_are_destroyed_once(library: &Path, options: &str) -> Result<(), String
     ))
 }
 
-/// The process that has it.
 fn child() {
     // SAFETY: threads are created by the C library, jemalloc's too; no memory is shared with another process, and no words are given to
     // the kernel.

@@ -42,7 +42,6 @@ fn dyn_number() -> Arc<dyn Send + Sync> {
     Arc::unsize(Arc::new(2), |value| value)
 }
 
-/// The twin: an owner whose value is inside it.
 #[test]
 fn a_value_inside_its_owner_is_caught() {
     struct Inside(u8);

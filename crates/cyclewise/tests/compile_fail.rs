@@ -59,7 +59,6 @@ const NAMES: &str = "
 fn macros_use_no_name_of_the_callers() {
     let keys = "
         ::cyclewise::static_key! {
-            /// A key.
             static K: StaticKey = false;
             pub(in crate::names) static r#type: StaticKey = true;
         }

@@ -122,7 +122,6 @@ fn extension(compiler: Compiler) -> &'static str {
     if compiler.is_cxx { "cc" } else { "c" }
 }
 
-/// The options of every warning.
 fn every_warning(compiler: Compiler) -> Vec<&'static str> {
     let of_language = if compiler.is_cxx { CXX_WARNINGS } else { C_WARNINGS };
     let of_compiler = match (compiler.is_clang, compiler.is_cxx) {
@@ -133,7 +132,6 @@ fn every_warning(compiler: Compiler) -> Vec<&'static str> {
     [WARNINGS, MORE_WARNINGS, of_language, &of_compiler].concat()
 }
 
-/// Compiles translation units.
 fn compile(compiler: Compiler, standard: &str, options: &[&str], units: &[PathBuf]) -> Result<String, String> {
     let folder = units[0].parent().unwrap();
     run(compiler

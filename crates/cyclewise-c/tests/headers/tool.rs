@@ -6,7 +6,6 @@ use std::process::{Command, Output, Stdio};
 /// A compiler of C or of C++.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Compiler {
-    /// The command.
     pub(crate) name: &'static str,
     /// Whether it compiles C++.
     pub(crate) is_cxx: bool,

@@ -7,7 +7,6 @@ use crate::layout;
 pub(crate) struct Memory(Vec<u8>);
 
 impl Memory {
-    /// Zeroes.
     pub(crate) fn new() -> Self {
         Self(vec![0; layout::SIZE])
     }
@@ -26,7 +25,6 @@ impl Memory {
         self.put(at, &word.to_le_bytes());
     }
 
-    /// All bytes.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.0
     }

@@ -22,7 +22,6 @@ const fn flat(access: u8, flags: u8) -> u64 {
     descriptor(0, 0xf_ffff, access, flags)
 }
 
-/// A segment descriptor.
 const fn descriptor(base: u32, limit: u32, access: u8, flags: u8) -> u64 {
     let (base, limit) = (base as u64, limit as u64);
     limit & 0xffff

@@ -102,7 +102,6 @@ impl Vm {
         })
     }
 
-    /// The guest's memory.
     pub(crate) fn memory(&mut self) -> &mut GuestMemory {
         &mut self.memory
     }
@@ -118,7 +117,6 @@ impl Vm {
         self.vcpu.get_sregs().map_err(|e| vanished("KVM_GET_SREGS", &e.into()))
     }
 
-    /// Sets all registers.
     pub(crate) fn set(&mut self, special: &kvm_sregs, general: &kvm_regs) -> Result<()> {
         self.vcpu
             .set_sregs(special)
@@ -217,7 +215,6 @@ fn emulation_failed(words: u32, data: &[u64]) -> String {
     )
 }
 
-/// Opens the device.
 fn open() -> Result<Kvm> {
     let kvm = Kvm::new().map_err(|e| not_opened(&e.into()))?;
     let version = kvm.get_api_version();

@@ -11,7 +11,6 @@
 use std::io;
 use std::ptr::{self, NonNull};
 
-/// A mapping.
 pub(crate) struct GuestMemory {
     start: NonNull<u8>,
     length: usize,
@@ -60,7 +59,6 @@ impl GuestMemory {
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
     }
 
-    /// Copies bytes from an offset.
     pub(crate) fn read(&self, offset: usize, bytes: &mut [u8]) {
         assert!(
             offset <= self.length && bytes.len() <= self.length - offset,

@@ -57,7 +57,6 @@ impl Watchdog {
         Ok(watchdog)
     }
 
-    /// Whether the limit is over.
     pub(crate) fn is_over(&self) -> bool {
         Instant::now() >= self.deadline
     }

@@ -89,18 +89,13 @@ pub(crate) const ELIDED: u8 = 0x3e;
 /// Every operation is ordered at least as strongly as `order`; on x86-64 each is a full barrier while LOCK is in force,
 /// and a compiler barrier always. "Negative" reads the result as signed, whatever the type.
 pub(crate) trait Rmw {
-    /// The type of the word.
     type Value: Copy;
 
     /// Adds; returns the previous value.
     fn xadd(&self, value: Self::Value, order: Ordering) -> Self::Value;
-    /// Adds.
     fn add(&self, value: Self::Value, order: Ordering);
-    /// Subtracts.
     fn sub(&self, value: Self::Value, order: Ordering);
-    /// Adds one.
     fn inc(&self, order: Ordering);
-    /// Subtracts one.
     fn dec(&self, order: Ordering);
     /// Adds; true where the result is negative.
     fn add_negative(&self, value: Self::Value, order: Ordering) -> bool;
@@ -122,12 +117,9 @@ pub(crate) trait Rmw {
 
 /// Bitwise read-modify-writes of a word, or of a bool's byte.
 pub(crate) trait Bits {
-    /// The type of the word.
     type Value: Copy;
 
-    /// Ands.
     fn and(&self, value: Self::Value, order: Ordering);
-    /// Ors.
     fn or(&self, value: Self::Value, order: Ordering);
     /// Exclusive-ors.
     fn xor(&self, value: Self::Value, order: Ordering);
@@ -135,7 +127,6 @@ pub(crate) trait Bits {
 
 /// Compare-and-exchange of a word, a bool or a pointer.
 pub(crate) trait Exchange {
-    /// The type of the word.
     type Value: Copy;
 
     /// Stores `new` if the word is `old`; returns the previous value. Never fails spuriously.

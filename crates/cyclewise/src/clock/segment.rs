@@ -25,7 +25,6 @@ pub(super) fn floor(read_ns: u64, now_ns: u64) -> u64 {
     }
 }
 
-/// One segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
     /// Consecutive numbers identify the segments.
@@ -55,7 +54,6 @@ pub(super) struct Calibration {
     pub(super) rate_error: u64,
     /// A tick from which on no fault was found.
     pub(super) since: u64,
-    /// The number of faults before.
     pub(super) faults: u64,
 }
 
@@ -78,7 +76,6 @@ impl Segment {
         base.wrapping_add(delta.wrapping_mul(mult) >> 32)
     }
 
-    /// The position of `ticks`.
     pub(super) fn position(&self, ticks: u64) -> TickPosition {
         let delta = ticks.wrapping_sub(self.start);
         if delta < self.length {

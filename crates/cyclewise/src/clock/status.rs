@@ -87,7 +87,6 @@ impl StatusCells {
         self.demoted.store(1, Ordering::Release);
     }
 
-    /// Records a fault.
     pub(super) fn record(&self, reason: Reason) {
         if let Reason::Clocksource(ClocksourceName(name)) = reason {
             for (word, bytes) in self.name.iter().zip(name.chunks_exact(8)) {

@@ -21,7 +21,6 @@ use core::cell::UnsafeCell;
 use core::ops::{Deref, DerefMut};
 use core::sync::atomic::{AtomicBool, Ordering};
 
-/// The lock and the value it protects.
 pub(super) struct TryLock<T> {
     held: AtomicBool,
     value: UnsafeCell<T>,

@@ -13,7 +13,6 @@ use super::sleepers::released;
 use super::turn;
 use crate::primitive::cold_path;
 
-/// Locks.
 #[inline(always)]
 pub(crate) fn lock<W: LockWord, P: Park, R: Relax>(word: &W) {
     if !word.try_take(0) {

@@ -33,7 +33,6 @@ use crate::primitive::{AtomicU16, AtomicU32, const_fn, store};
 use core::ptr::from_ref;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
-/// Held.
 pub(crate) const LOCKED: u32 = 1;
 /// The head of the queue has priority over newcomers.
 pub(crate) const PENDING: u32 = 2;
@@ -44,7 +43,6 @@ const NEW_TURN: u16 = 0;
 /// No node: there is no queue.
 pub(crate) const NO_TAIL: u16 = 0;
 
-/// A word that a lock is kept in.
 pub(crate) trait LockWord {
     /// The bits at some moment. Relaxed: a guess for `try_take`; before a sleep a barrier precedes it.
     fn bits(&self) -> u32;

@@ -139,7 +139,6 @@ impl QueueNode {
         NodeIndex::from_tail(self.link.swap(PASSED, AcqRel))
     }
 
-    /// Frees the node.
     pub(super) fn free(&self) {
         // Release: pairs with the Acquire in `claim`.
         store!(self.state, FREE, Release);
@@ -152,7 +151,6 @@ pub(super) fn claim(key: usize) -> Option<NodeIndex> {
     (0..SEARCH).find_map(|step| claim_at((first + step) % COUNT, key))
 }
 
-/// Claims this node if it is free.
 #[inline]
 fn claim_at(at: usize, key: usize) -> Option<NodeIndex> {
     let node = &nodes()[at];

@@ -27,7 +27,6 @@ pub(super) struct Entry {
     pub(super) on: AtomicBool,
     /// False while it is being registered or removed (Invariant 2 of `registry`).
     pub(super) settled: AtomicBool,
-    /// The action installed before.
     pub(super) before: Action,
     /// Whether to call it: it is a function, and not a one-shot (SA_RESETHAND) that was already called.
     pub(super) call_before: AtomicBool,

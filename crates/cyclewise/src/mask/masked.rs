@@ -76,7 +76,6 @@ pub struct Masked<T: ?Sized> {
     value: UnsafeCell<T>,
 }
 
-/// The owner of a value.
 enum Owner {
     /// The calling thread.
     Caller,

@@ -45,7 +45,6 @@ impl PendingRing {
         }
     }
 
-    /// The number of records.
     pub(super) fn len(&self) -> u32 {
         // Relaxed: this thread's own.
         self.tail.load(Relaxed).wrapping_sub(self.head.load(Relaxed))

@@ -14,7 +14,6 @@ use core::mem::ManuallyDrop;
 
 const _: () = assert!(size_of::<ThreadMask>() <= THREAD_BLOCK && align_of::<ThreadMask>() <= 16);
 
-/// The calling thread's mask.
 #[inline(always)]
 pub(super) fn thread_mask<'a>() -> &'a ThreadMask {
     let block = thread_block().cast::<ThreadMask>();

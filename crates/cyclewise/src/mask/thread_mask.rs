@@ -118,7 +118,6 @@ impl ThreadMask {
 }
 
 impl ThreadMask {
-    /// Adds a hold.
     #[inline(always)]
     pub(super) fn hold(&self, env: &impl Env) {
         // Relaxed, here and below: one thread (see Memory ordering).

@@ -28,7 +28,6 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering::Relaxed};
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Canary {
-    /// The function.
     run: AtomicPtr<c_void>,
     /// The distance from here to the two bytes.
     distance: i32,
@@ -46,12 +45,10 @@ pub(super) const WHOLE: u32 = 4;
 pub(super) const MOVED: u32 = 8;
 
 impl Canary {
-    /// The address of its function.
     pub(super) fn function(&self) -> usize {
         self.run.load(Relaxed).addr()
     }
 
-    /// The address of its bytes.
     pub(super) fn bytes(&self) -> usize {
         (&raw const self.distance)
             .addr()

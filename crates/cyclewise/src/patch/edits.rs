@@ -29,7 +29,6 @@ pub(super) struct EditList {
     edits: Vec<Edit>,
     /// The registry's version when the sites were collected; `None` before.
     collected: Option<usize>,
-    /// Whether the sites are elided.
     elided: bool,
     /// A site that could not be restored before its unit's destructor had to return.
     lost: Option<usize>,

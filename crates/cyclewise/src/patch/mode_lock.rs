@@ -74,7 +74,6 @@ pub(super) const RETRY_INTERVAL: Duration = Duration::from_micros(50);
 
 /// The data that the mode lock guards, kept from one change to the next.
 pub(super) struct ModeData {
-    /// The edits of all sites.
     pub(super) edits: EditList,
     /// The CPU of confined mode.
     pub(super) cpu: u32,
@@ -182,7 +181,6 @@ pub(super) fn lock_while(wanted: impl Fn() -> bool) -> Result<Option<ModeGuard>,
 }
 
 impl ModeGuard {
-    /// The guarded data.
     pub(super) fn data(&mut self) -> &mut ModeData {
         // SAFETY: Invariant 1, and the borrow of `ModeGuard` is exclusive.
         unsafe { &mut *DATA.0.get() }

@@ -13,7 +13,6 @@ pub(crate) struct Edit {
     pub(crate) len: u8,
     /// The bytes expected there, unless `new` is there already.
     pub(crate) expect: [u8; 8],
-    /// The new bytes.
     pub(crate) new: [u8; 8],
 }
 
@@ -22,7 +21,6 @@ pub(crate) struct Edit {
 pub(crate) struct Goal {
     /// The state: a key's value, 0 or 1.
     pub(crate) state: &'static AtomicU8,
-    /// Its new value.
     pub(crate) value: bool,
 }
 

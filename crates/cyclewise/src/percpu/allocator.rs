@@ -39,7 +39,6 @@ const _: () = assert!(HEADER.is_multiple_of(LARGEST_PAGE) && AREA.is_multiple_of
 const ALIGN: usize = 4096;
 const MAPS: usize = AREA / GRAIN / 64;
 
-/// The bookkeeping of a chunk.
 #[repr(C)]
 struct Chunk {
     next: *mut Chunk,
@@ -213,12 +212,10 @@ fn grains(layout: Layout) -> usize {
     layout.size().div_ceil(GRAIN).max(1)
 }
 
-/// What the tests ask.
 #[cfg(test)]
 pub(super) mod for_tests {
     use super::*;
 
-    /// Whether the lock is held.
     pub(in crate::percpu) fn is_locked() -> bool {
         CHUNKS.lock.is_locked()
     }

@@ -49,7 +49,6 @@ impl Guard {
         Self(AtomicU64::new(0))
     }
 
-    /// The word.
     #[inline(always)]
     pub(super) fn word(&self) -> &AtomicU64 {
         &self.0

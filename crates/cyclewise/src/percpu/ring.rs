@@ -335,7 +335,6 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
         Ok(out.len() - before)
     }
 
-    /// A slot's guard.
     #[cfg(test)]
     pub(super) fn guard_of(&self, slot: Slot) -> &Guard {
         RingSlot(self.slots.slot_ptr(slot)).guard()

@@ -73,7 +73,6 @@ impl Slot {
     }
 }
 
-/// The number of slots, used or not.
 pub(super) fn slot_count() -> usize {
     registration::id_bound() + PORTABLE
 }
@@ -139,7 +138,6 @@ impl LockedSlot {
         }
     }
 
-    /// The slot.
     pub(super) fn slot(&self) -> Slot {
         Slot::of_portable(self.0)
     }

@@ -25,12 +25,10 @@ pub(super) enum RseqArea {
 }
 
 impl RseqArea {
-    /// Not called.
     pub(super) fn of_libc<I: Index>(area: Area) -> Self {
         Self::Cpu(area)
     }
 
-    /// The id now.
     pub(super) fn id(self) -> u32 {
         match self {
             // SAFETY: there is no area.
@@ -39,39 +37,32 @@ impl RseqArea {
     }
 }
 
-/// None.
 #[inline(always)]
 pub(super) fn libc_area<I: Index>() -> Option<Area> {
     None
 }
 
-/// No area.
 #[derive(Debug)]
 pub(super) struct LibcArea;
 
 impl LibcArea {
-    /// Not known.
     pub(super) const fn unknown() -> Self {
         Self
     }
 
-    /// None.
     #[inline(always)]
     pub(super) fn get(&self) -> Option<Area> {
         None
     }
 
-    /// None.
     #[inline(always)]
     pub(super) fn known(&self) -> Option<Area> {
         None
     }
 
-    /// Does nothing.
     pub(super) fn learn<I: Index>(&self) {}
 }
 
-/// None.
 pub(super) fn thread_area<I: Index>() -> Option<RseqArea> {
     None
 }

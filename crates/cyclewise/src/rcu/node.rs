@@ -77,7 +77,6 @@ pub(super) fn reversed(mut newest: *mut Node) -> *mut Node {
     oldest
 }
 
-/// How many nodes a list has.
 pub(super) fn count(first: *mut Node) -> usize {
     // SAFETY: null, or a node of the caller's list.
     let next = |node: *mut Node| unsafe { node.as_ref() }.map(|node| node.next);

@@ -161,7 +161,6 @@ impl<T: Copy> SeqLock<T> {
     }
 }
 
-/// What tests do to a lock.
 #[cfg(test)]
 impl<T: Copy> SeqLock<T> {
     /// Stops in the middle of a write, as a preempted writer does.

@@ -36,7 +36,6 @@ impl<T: Copy> Copied<T> {
     }
 }
 
-/// The words of a value.
 pub(super) struct Words<T>(UnsafeCell<MaybeUninit<Padded<T>>>);
 
 // SAFETY: shared are the words alone, which are accessed atomically (Safety 2). Who copies a value gets one of its own.

@@ -15,7 +15,6 @@ use core::ptr::{from_ref, null_mut};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
 
-/// An atfork handler.
 pub(crate) type Handler = extern "C" fn();
 
 /// Has every fork(3) call `prepare` in the thread that forks, before; then `parent` and `child` in the two processes.

@@ -17,7 +17,6 @@ use super::errno;
 use crate::error::Refusal;
 use core::ffi::{CStr, c_int};
 
-/// An open file.
 pub(super) struct File(c_int);
 
 impl File {

@@ -34,7 +34,6 @@ use libc::{PF_R, PF_W, PF_X, PT_GNU_RELRO, PT_LOAD, PT_NOTE};
 /// The smallest page that Linux has; a larger one is asked about several times.
 const PAGE: usize = 4096;
 
-/// An object that is listed.
 pub(crate) struct Object<'a> {
     base: usize,
     headers: &'a [Header],
@@ -164,7 +163,6 @@ impl Object<'_> {
         self.is_in(range, PF_R | PF_W, 0) && !self.of_kind(PT_GNU_RELRO).any(becomes_read_only)
     }
 
-    /// Whether it is text.
     pub(crate) fn is_text(&self, range: &Range<usize>) -> bool {
         self.is_in(range, PF_R | PF_X, PF_W)
     }

@@ -121,7 +121,6 @@ pub(crate) fn started(tid: i32) -> Option<u64> {
     StatLine::now(tid).ok()?.field(START)
 }
 
-/// The line of one thread.
 struct StatLine {
     tid: i32,
     bytes: [u8; ROOM],

@@ -42,7 +42,6 @@ impl Action {
         })
     }
 
-    /// Whether the handler is `function`.
     pub(crate) fn is(&self, function: Function) -> bool {
         self.0.sa_sigaction == function as usize
     }

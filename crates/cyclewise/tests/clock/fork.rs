@@ -1,9 +1,9 @@
 //! A clock in a child of fork whose parent had an upkeep thread.
 
-use crate::common::call;
-use crate::common::child::{in_child, own_pids, wait_for};
+use crate::common::child::{bare_fork, in_child, own_pids, wait_for};
 use crate::common::harness::{Check, checks};
 use crate::common::time_namespace;
+use crate::common::until;
 use cyclewise::clock::{Clock, Instant, PerTask, System, Upkeep, WallClock};
 use std::time::Duration;
 
@@ -21,9 +21,7 @@ pub(crate) const CHECKS: &[Check] = checks![
 fn beside(check: fn(Upkeep)) {
     let upkeep = Upkeep::start(Clock::process()).unwrap();
     // Twice the same though time has passed: the thread has written it.
-    while !stands_still() {
-        std::thread::yield_now();
-    }
+    until(stands_still);
     in_child(|| check(upkeep)).unwrap();
 }
 
@@ -49,23 +47,18 @@ fn recent_goes_on_without_the_thread() {
     });
 }
 
-/// A child of clone(2), as of `_Fork`.
+/// As in a child of `_Fork`.
 fn recent_goes_on_without_atfork_handlers() {
     static OTHER: Clock = Clock::new(System);
     let _upkeeps = [Clock::process(), &OTHER].map(|clock| Upkeep::start(clock).unwrap());
-    while !(stands_still() && is_kept(&OTHER)) {
-        std::thread::yield_now();
-    }
-    // SAFETY: the flags of fork(2) and no pointer. The child reads clocks and leaves by _exit.
-    let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) } as i32;
-    if pid == 0 {
+    until(|| stands_still() && is_kept(&OTHER));
+    let child = bare_fork(|| {
         let (start, first, others) = (Instant::now(), recent(), OTHER.recent());
         while start.elapsed() < Duration::from_millis(5) {}
         // The twin: a word that is not on that page is copied as it was.
-        let status = i32::from(recent() <= first) | i32::from(OTHER.recent() != others) << 1;
-        call::_exit(status);
-    }
-    assert_eq!(wait_for(pid), Ok(()));
+        assert!(recent() > first && OTHER.recent() == others);
+    });
+    assert_eq!(wait_for(child), Ok(()));
 }
 
 fn the_parents_upkeep_is_dropped_at_once() {
@@ -96,13 +89,9 @@ fn a_child_has_an_upkeep_of_its_own() {
     beside(|parents| {
         let own = Upkeep::start(Clock::process()).unwrap();
         drop(parents);
-        while !stands_still() {
-            std::thread::yield_now();
-        }
+        until(stands_still);
         let first = recent();
-        while recent() <= first {
-            std::thread::yield_now();
-        }
+        until(|| recent() > first);
         drop(own);
         assert!(recent() > first && !stands_still());
     });

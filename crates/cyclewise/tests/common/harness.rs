@@ -72,7 +72,6 @@ fn ends(checks: &[Check], arguments: &Arguments) -> BTreeMap<&'static str, Resul
     }
 }
 
-/// What a check is called: its path without the program's name.
 fn name(path: &'static str) -> &'static str {
     path.split_once("::").unwrap().1
 }

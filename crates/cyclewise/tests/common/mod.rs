@@ -22,3 +22,10 @@ pub mod text;
 pub mod time_namespace;
 #[cfg(target_arch = "x86_64")]
 pub mod trap_flag;
+
+/// Lets other threads run until `is_so`.
+pub fn until(mut is_so: impl FnMut() -> bool) {
+    while !is_so() {
+        std::thread::yield_now();
+    }
+}

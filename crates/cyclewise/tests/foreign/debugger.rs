@@ -155,7 +155,6 @@ fn elides() -> [String; 3] {
     ]
 }
 
-/// How many sites have no breakpoint.
 fn other_sites() -> usize {
     let others = state().sites - 1;
     assert!(others >= 3, "{others} others");

@@ -119,7 +119,6 @@ fn a_hold_ends_however_many_signals_arrive_in_it() {
     assert!(ran > 0 && ran + mask::lost() == 40, "{ran} ran, {} lost", mask::lost());
 }
 
-/// A constant in the text.
 #[inline(never)]
 fn constant() -> u32 {
     std::hint::black_box(0x1234_5678)

@@ -158,7 +158,6 @@ fn is_whole(lock: &Lock) {
     unlock(lock);
 }
 
-/// Locks and unlocks.
 fn section(lock: &Lock) {
     lock.lock();
     unlock(lock);

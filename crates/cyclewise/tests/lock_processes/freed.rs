@@ -1,6 +1,7 @@
 //! A lock whose memory is freed as soon as its last holder has released it.
 
 use crate::common::child::{End, in_child};
+use crate::common::until;
 use crate::stress::{alarm, unlock};
 use cyclewise::lock::RawSpinLock;
 use lock_api::RawMutex;
@@ -75,9 +76,7 @@ pub(crate) fn twin_a_touch_after_the_release_is_seen() {
     let status = in_child(|| {
         frees_behind_a_release(|lock, freed| {
             unlock(lock);
-            while !freed.load(SeqCst) {
-                thread::yield_now();
-            }
+            until(|| freed.load(SeqCst));
             let _ = std::hint::black_box(lock.is_locked());
         });
     });

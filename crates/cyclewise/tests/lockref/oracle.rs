@@ -8,7 +8,6 @@ use proptest::prelude::*;
 
 const MAX: u32 = LockRef::<()>::MAX;
 
-/// The naive count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Naive {
     Dead,
@@ -71,7 +70,6 @@ impl Naive {
         }
     }
 
-    /// Whether it is locked.
     fn put_or_lock(&mut self) -> bool {
         let last = matches!(self, Dead | References(0 | 1));
         if !last {

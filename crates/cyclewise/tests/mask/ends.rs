@@ -1,7 +1,7 @@
 //! Held signals across fork, exec, the end of a thread and panics.
 
 use crate::common::call;
-use crate::common::child::{End, in_child};
+use crate::common::child::{End, fork, in_child, wait_for};
 use crate::common::harness::{Check, checks};
 use crate::masking::{COUNT, SEEN, kernel_mask, queue, raise, seen};
 use cyclewise::mask::{self, Hold, Info, Signals};
@@ -83,20 +83,17 @@ fn exec_output(words: &[&str]) -> String {
         .collect();
     let mut pointers: Vec<_> = words.iter().map(|word| word.as_ptr()).collect();
     pointers.push(std::ptr::null());
-    // SAFETY: one thread; the child only duplicates a descriptor and calls exec.
-    let child = unsafe { libc::fork() };
-    if child == 0 {
+    let child = fork(|| {
         // SAFETY: descriptors of ours.
         unsafe { libc::dup2(writer.as_raw_fd(), 1) };
         // SAFETY: C strings, and a null at the end.
         unsafe { libc::execvp(pointers[0], pointers.as_ptr()) };
         call::_exit(127);
-    }
+    });
     drop(writer);
     let mut text = String::new();
     reader.read_to_string(&mut text).unwrap();
-    // SAFETY: our child; the status is not wanted.
-    unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
+    wait_for(child).unwrap();
     text
 }
 

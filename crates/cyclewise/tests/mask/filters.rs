@@ -5,6 +5,7 @@ use crate::common::cpu::{allowed_cpus, pin, run_before_others};
 use crate::common::filter::{If, refuse};
 use crate::common::harness::{Check, checks};
 use crate::common::signal;
+use crate::common::until;
 use crate::masking::{COUNT, FLAG, SEEN, kernel_mask, raise, seen};
 use cyclewise::error::Refusal;
 use cyclewise::mask::{self, Masked, Signals};
@@ -131,9 +132,7 @@ fn without_futex_a_wait_ends() {
             std::thread::yield_now();
         }
     });
-    while LOOKS.load(SeqCst) == 0 {
-        std::thread::yield_now();
-    }
+    until(|| LOOKS.load(SeqCst) != 0);
     assert_eq!(SEEN.refused(), 1);
     drop(guard);
     drop(hold);
@@ -162,9 +161,7 @@ fn sleeps_above_a_holder(wait: fn()) -> Option<bool> {
             let hold = mask::hold();
             let value = VALUE.lock(&hold);
             HELD.store(true, SeqCst);
-            while WAITER.load(SeqCst) == 0 {
-                std::thread::yield_now();
-            }
+            until(|| WAITER.load(SeqCst) != 0);
             let mut seen = false;
             while !seen && !GIVEN_UP.load(SeqCst) {
                 seen = is_asleep(WAITER.load(SeqCst));
@@ -172,9 +169,7 @@ fn sleeps_above_a_holder(wait: fn()) -> Option<bool> {
             drop(value);
             seen
         });
-        while !HELD.load(SeqCst) {
-            std::thread::yield_now();
-        }
+        until(|| HELD.load(SeqCst));
         let is_above = run_before_others();
         if is_above {
             // From here on the holder runs only when this thread does not.

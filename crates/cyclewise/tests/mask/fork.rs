@@ -4,6 +4,7 @@
 use crate::common::call;
 use crate::common::child::{End, in_child};
 use crate::common::harness::{Check, checks};
+use crate::common::until;
 use crate::masking::{COUNT, FLAG, SEEN, kernel_mask, queue, raise, seen};
 use cyclewise::mask::{self, Hold, Info, Masked, MaskedGuard, Signals};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
@@ -43,14 +44,10 @@ fn forked_inside_after<G>(
         scope.spawn(|| {
             let guard = take(Box::leak(Box::new(mask::hold())));
             held.store(true, SeqCst);
-            while !done.load(SeqCst) {
-                std::thread::yield_now();
-            }
+            until(|| done.load(SeqCst));
             drop(guard);
         });
-        while !held.load(SeqCst) {
-            std::thread::yield_now();
-        }
+        until(|| held.load(SeqCst));
         before();
         let outcome = in_child(check);
         done.store(true, SeqCst);
@@ -232,9 +229,7 @@ fn what_the_forking_thread_has_stays_its_own() {
                 FLAG.store(true, SeqCst);
                 *VALUE.lock(&hold)
             });
-            while !FLAG.load(SeqCst) {
-                std::thread::yield_now();
-            }
+            until(|| FLAG.load(SeqCst));
             assert!(VALUE.try_lock_for(&hold, Duration::MAX).is_none(), "had by this thread");
             *value = 7;
             // The copy of the parent's guard, which the closure only borrows.

@@ -2,6 +2,7 @@
 
 use crate::common::call;
 use crate::common::harness::{Check, checks};
+use crate::common::until;
 use crate::masking::{COUNT, SEEN};
 use cyclewise::mask::{self, Hold, Info, Signals};
 use std::process::{Command, Stdio};
@@ -26,9 +27,7 @@ fn register(signal: i32) {
 
 /// What was noted, once it is. The thread is open until then.
 fn told() -> Info {
-    while COUNT.load(SeqCst) == 0 {
-        std::thread::yield_now();
-    }
+    until(|| COUNT.load(SeqCst) != 0);
     COUNT.store(0, SeqCst);
     let hold = mask::hold();
     SEEN.lock(&hold).pop().unwrap()
@@ -40,9 +39,7 @@ fn both_ways(send: impl Fn()) -> [Info; 2] {
     let direct = told();
     let hold = mask::hold();
     send();
-    while !mask::is_pending() {
-        std::thread::yield_now();
-    }
+    until(mask::is_pending);
     drop(hold);
     [direct, told()]
 }

@@ -3,6 +3,7 @@
 
 use crate::common::signal;
 pub(crate) use crate::common::signal::{raise, this_thread};
+use crate::common::until;
 
 use cyclewise::mask::{self, Masked, Queue};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
@@ -71,9 +72,7 @@ pub(crate) fn signal_when_asleep(thread: i32, number: i32) {
     let is_asleep = || read("stat").unwrap().rsplit_once(')').unwrap().1.starts_with(" S");
     // The call's number comes first: futex(2) of x86-64 or AArch64. Not every kernel reports it.
     let is_locking = || read("syscall").is_ok_and(|call| call.starts_with("202 ") || call.starts_with("98 "));
-    while !is_asleep() || is_locking() {
-        std::thread::yield_now();
-    }
+    until(|| is_asleep() && !is_locking());
     signal::send(thread, number);
 }
 
@@ -107,7 +106,6 @@ pub(crate) fn use_alternate_stack(size: usize) {
     assert_eq!(unsafe { libc::sigaltstack(&raw const stack, std::ptr::null_mut()) }, 0);
 }
 
-/// Whether the caller runs on the alternate stack.
 pub(crate) fn is_on_alternate_stack() -> bool {
     let mut stack = std::mem::MaybeUninit::<libc::stack_t>::zeroed();
     // SAFETY: null only queries; writes one structure.

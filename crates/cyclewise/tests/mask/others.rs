@@ -1,6 +1,6 @@
 //! Handlers that other code installed: an earlier one is still called, with the flags it asked for; and which signals are refused.
 
-use crate::common::call;
+use crate::common::child::fork;
 use crate::common::harness::{Check, checks};
 use crate::masking::{CONTEXTS, COUNT, FLAG, install, installed, plain, raise};
 use cyclewise::error::Refusal;
@@ -54,11 +54,7 @@ fn a_handler_for_once_is_called_once() {
 
 /// A child that has exited: whether it waits to be waited for.
 fn leaves_a_zombie() -> bool {
-    // SAFETY: one thread; the child only ends.
-    let child = unsafe { libc::fork() };
-    if child == 0 {
-        call::_exit(0);
-    }
+    let child = fork(|| ());
     loop {
         // SAFETY: the status is not wanted. Without zombies it waits for the child to end, and then says ECHILD.
         let rc = unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };

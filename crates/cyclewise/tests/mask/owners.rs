@@ -4,6 +4,7 @@
 use crate::common::child::in_child;
 use crate::common::harness::{Check, checks};
 use crate::common::signal;
+use crate::common::until;
 use crate::masking::{COUNT, FLAG, SEEN, queue, raise, seen};
 use cyclewise::error::Refusal;
 use cyclewise::mask::{self, Hold, Info, Masked, Signals};
@@ -239,9 +240,7 @@ fn forks_in_a_storm_lose_nothing() {
         }
         done.store(true, SeqCst);
         let sent = sender.join().unwrap();
-        while NEXT.load(SeqCst) < sent {
-            std::thread::yield_now();
-        }
+        until(|| NEXT.load(SeqCst) >= sent);
         assert!(!WRONG.load(SeqCst) && NEXT.load(SeqCst) == sent && sent > 0);
     });
 }

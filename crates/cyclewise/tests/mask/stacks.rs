@@ -5,6 +5,7 @@ use crate::common::child::{End, in_child};
 use crate::common::harness::{Check, checks};
 use crate::common::sanitizer::is_asan;
 use crate::common::signal;
+use crate::common::until;
 use crate::masking::*;
 use cyclewise::clock::{Clock, Upkeep};
 use cyclewise::mask::{self, Hold, Info, Signals};
@@ -104,9 +105,7 @@ fn what_the_documents_say_is_room_enough() {
             std::thread::sleep(std::time::Duration::from_millis(20));
             drop(queue);
         });
-        while !TAKEN.load(SeqCst) {
-            std::thread::yield_now();
-        }
+        until(|| TAKEN.load(SeqCst));
         queue(libc::SIGRTMIN(), 7);
     });
     assert_eq!(seen(), [(libc::SIGRTMIN(), 7)]);
@@ -154,9 +153,7 @@ fn is_taken_by_another(mut passed: impl FnMut() -> bool) -> bool {
     let mut set = signal::set_of([]);
     for _ in 0..10 {
         assert_eq!(call::kill(std::process::id() as i32, signal), 0);
-        while !passed() {
-            std::thread::yield_now();
-        }
+        until(&mut passed);
         // SAFETY: writes one set.
         unsafe { libc::sigpending(&raw mut set) };
         // SAFETY: a set and a number.
@@ -175,9 +172,7 @@ fn a_thread_of_ours_takes_no_signal_of_the_process() {
     let passed = || {
         for _ in 0..2 {
             let now = clock.now();
-            while clock.recent() <= now {
-                std::thread::yield_now();
-            }
+            until(|| clock.recent() > now);
         }
         true
     };
@@ -192,9 +187,7 @@ fn twin_a_thread_that_blocks_none_takes_them() {
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            while !done.load(SeqCst) {
-                std::thread::yield_now();
-            }
+            until(|| done.load(SeqCst));
         });
         let taken = is_taken_by_another(|| COUNT.load(SeqCst) > 0);
         done.store(true, SeqCst);

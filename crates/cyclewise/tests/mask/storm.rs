@@ -70,7 +70,6 @@ fn without_the_flag(signal: i32) {
     signal::handle_alone(signal, at_once, libc::SA_RESTART);
 }
 
-/// Sends one signal with a value.
 fn send(target: i32, number: i32, value: usize) {
     queue_to(target, number, value);
     SENT.fetch_add(1, SeqCst);

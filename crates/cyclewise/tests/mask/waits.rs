@@ -2,6 +2,7 @@
 
 use crate::common::call;
 use crate::common::harness::{Check, checks};
+use crate::common::until;
 use crate::masking::{CONTEXTS, COUNT, SEEN, install, kernel_mask, plain, queue, raise, seen, signal_when_asleep};
 use cyclewise::mask::{self, Hold, Info, Masked, Polled, Signals, Woken};
 use std::os::fd::{AsFd, AsRawFd};
@@ -75,9 +76,7 @@ fn calls_are_restarted_or_interrupted() {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 signal_when_asleep(thread, libc::SIGUSR2);
-                while SIGNALLED.swap(0, SeqCst) == 0 {
-                    std::thread::yield_now();
-                }
+                until(|| SIGNALLED.swap(0, SeqCst) != 0);
                 signal_when_asleep(thread, libc::SIGUSR1);
                 // Asleep again or about to sleep: in both cases the byte arrives after the signal.
                 let mut writer = &writer;

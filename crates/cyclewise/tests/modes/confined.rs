@@ -59,7 +59,6 @@ fn entering_confines_and_elides() {
     assert_eq!((allowed_cpus(), state().mode), (before, Mode::Locked));
 }
 
-/// A refusal names the call that failed.
 fn a_refusal_names_the_call() {
     watch();
     for (number, call) in [

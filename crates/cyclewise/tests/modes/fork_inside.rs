@@ -3,7 +3,7 @@
 //! both. The other creates a thread: writes that need a single-threaded process do not happen after it.
 
 use crate::common::call;
-use crate::common::child::{HANG_S, in_child, wait_for};
+use crate::common::child::{self, HANG_S, in_child, trace_me, wait_for};
 use crate::common::cpu::allowed_cpus;
 use crate::common::harness::{Check, checks};
 use crate::common::length::is_long;
@@ -29,7 +29,6 @@ pub(crate) const CHECKS: &[Check] = checks![
     twin_a_descriptor_from_before_the_fork_writes_the_parent,
 ];
 
-/// Contains at least one site.
 static COUNTER: cyclewise::atomic::AtomicUsize = cyclewise::atomic::AtomicUsize::new(0);
 
 fn enable() -> Result<(), Refusal> {
@@ -177,15 +176,10 @@ struct Traced(i32);
 impl Traced {
     /// Forks a child that runs `body`, and waits for its first stop.
     fn start(body: impl FnOnce()) -> Self {
-        // SAFETY: the caller has one thread.
-        let pid = unsafe { libc::fork() };
-        assert!(pid >= 0);
-        if pid == 0 {
-            // SAFETY: asks to be traced by the parent.
-            unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) };
-            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
-            call::_exit(if outcome.is_ok() { 0 } else { 101 });
-        }
+        let pid = child::fork(|| {
+            trace_me();
+            body();
+        });
         let traced = Self(pid);
         assert_eq!(
             traced.wait(),

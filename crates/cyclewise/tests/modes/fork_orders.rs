@@ -2,7 +2,7 @@
 //! handlers that create threads, flip keys and take locks.
 
 use crate::common::call;
-use crate::common::child::{HANG_S, in_child, wait_for};
+use crate::common::child::{HANG_S, bare_fork, in_child, wait_for};
 use crate::common::filter;
 use crate::common::harness::{Check, checks};
 use crate::common::signal;
@@ -28,7 +28,6 @@ cyclewise::static_key! {
     static KEY: StaticKey = false;
 }
 
-/// Contains at least one site.
 static COUNTER: cyclewise::atomic::AtomicUsize = cyclewise::atomic::AtomicUsize::new(0);
 
 fn enable() -> Result<(), Refusal> {
@@ -146,17 +145,11 @@ fn twin_a_creator_that_nothing_sees_fails_the_same_check() {
     guard.leave().unwrap();
 }
 
-/// A child of clone(2), for which the C library runs no atfork handlers.
 fn a_child_without_handlers_is_alone() {
     enable().unwrap();
     let guard = enter().unwrap();
-    // SAFETY: like fork(2): only the exit signal as flag, and no new stack.
-    let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
-    if pid == 0 {
-        let alone = state().mode == Mode::Single && patch::lock().is_ok() && all(Prefix::Lock);
-        call::_exit(i32::from(!alone));
-    }
-    wait_for(pid as i32).unwrap();
+    let child = bare_fork(|| assert!(state().mode == Mode::Single && patch::lock().is_ok() && all(Prefix::Lock)));
+    wait_for(child).unwrap();
     guard.leave().unwrap();
 }
 

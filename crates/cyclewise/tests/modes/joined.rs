@@ -10,6 +10,7 @@ use crate::common::harness::{Check, checks};
 use crate::common::length::rounds;
 use crate::common::ring;
 use crate::common::signal;
+use crate::common::until;
 use crate::enable;
 use cyclewise::atomic::{AtomicUsize, Ordering};
 use cyclewise::error::Refusal;
@@ -213,9 +214,7 @@ static LET_GO: AtomicBool = AtomicBool::new(false);
 impl Drop for Lingers {
     fn drop(&mut self) {
         LINGERS.store(true, Ordering::SeqCst);
-        while !LET_GO.load(Ordering::SeqCst) {
-            thread::yield_now();
-        }
+        until(|| LET_GO.load(Ordering::SeqCst));
         COUNTER.inc(Ordering::Relaxed);
     }
 }
@@ -234,9 +233,7 @@ fn reelide_soon() {
 }
 
 fn lingers_and_is_let_go() {
-    while !LINGERS.load(Ordering::SeqCst) {
-        thread::yield_now();
-    }
+    until(|| LINGERS.load(Ordering::SeqCst));
     for _ in 0..100 {
         assert!(refused(patch::reelide()), "it runs its destructors");
         assert!(!elided());
@@ -310,9 +307,7 @@ fn end_beside(work: impl FnOnce() + Send + 'static) {
 }
 
 fn wait_for_zombie(first: i32) {
-    while state_and_flags(first).unwrap().0 != 'Z' {
-        thread::yield_now();
-    }
+    until(|| state_and_flags(first).unwrap().0 == 'Z');
 }
 
 fn end_first() {

@@ -4,6 +4,7 @@
 //! byte is changed, one step is made, and LOCK is restored as by another thread's creation.
 
 use crate::common::call;
+use crate::common::child::{fork, trace_me};
 use crate::common::harness::{Check, checks};
 use cyclewise::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
 use cyclewise::patch::sites;
@@ -31,16 +32,12 @@ struct Child {
 impl Child {
     /// The child exits with what `body` returns.
     fn start(body: fn() -> i32) -> Self {
-        // SAFETY: the caller has one thread.
-        let id = unsafe { libc::fork() };
-        assert!(id >= 0);
-        if id == 0 {
-            // SAFETY: asks to be traced by the parent.
-            unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) };
+        let id = fork(|| {
+            trace_me();
             call::raise(libc::SIGSTOP);
             let status = body();
             call::_exit(status);
-        }
+        });
         let path = format!("/proc/{id}/mem");
         let memory = std::fs::OpenOptions::new().read(true).write(true).open(path).unwrap();
         let child = Self { id, memory };

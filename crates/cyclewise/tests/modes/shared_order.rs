@@ -5,7 +5,7 @@
 //! one sees the other's store. The twin has an elided read-modify-write there, which is no barrier. All three take turns
 //! in one run, so reordering that the twin shows would also have shown without the others' barriers.
 
-use crate::common::call;
+use crate::common::child::{fork, wait_for};
 use crate::common::cpu::{allowed_cpus, pin};
 use crate::common::harness::{Check, checks};
 use cyclewise::atomic;
@@ -54,7 +54,6 @@ impl Shared {
         unsafe { &*at.cast::<Self>() }
     }
 
-    /// One round of process `me`.
     fn round(&self, me: usize, round: u32, own: &atomic::AtomicU32) {
         let other = 1 - me;
         self.arrived[me].0.store(round, SeqCst);
@@ -108,12 +107,12 @@ fn fences_and_stores_order_shared_memory_while_elided() {
         println!("skipped: {refusal}");
         return;
     }
-    // SAFETY: this process has one thread, so the child may do anything.
-    let child = unsafe { libc::fork() };
-    assert!(child >= 0, "fork: {}", std::io::Error::last_os_error());
-    let now = state();
-    assert_eq!((now.mode, now.elided), (Mode::Single, now.sites));
-    if child == 0 {
+    let is_elided = || {
+        let now = state();
+        assert_eq!((now.mode, now.elided), (Mode::Single, now.sites));
+    };
+    let child = fork(|| {
+        is_elided();
         // SAFETY: takes numbers. If the parent fails, the signal ends the child's rounds.
         unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
         pin(cpus[1]);
@@ -124,8 +123,8 @@ fn fences_and_stores_order_shared_memory_while_elided() {
                 break;
             }
         }
-        call::_exit(0);
-    }
+    });
+    is_elided();
     pin(cpus[0]);
     let start = Instant::now();
     let mut reordered = [0; KINDS.len()];
@@ -136,9 +135,7 @@ fn fences_and_stores_order_shared_memory_while_elided() {
         reordered[rounds as usize % KINDS.len()] += u32::from(shared.saw_nothing(rounds));
     }
     shared.over.0.store(1, Release);
-    let mut status = 0;
-    // SAFETY: the child is ours and waited for once.
-    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    wait_for(child).unwrap();
     println!("{rounds} rounds, neither saw the other: {KINDS:?} {reordered:?}");
     assert_eq!(reordered[..TWIN], [0, 0], "{KINDS:?}");
     if reordered[TWIN] < ENOUGH {

@@ -48,7 +48,6 @@ probes! {
     }
 }
 
-/// A sequence, by addresses.
 #[derive(Clone, Copy, Debug)]
 struct Section {
     /// The restart address: the first of the instructions that register the descriptor.
@@ -161,7 +160,6 @@ mod isa {
         all.windows(2).filter_map(tells).collect()
     }
 
-    /// What an addition is.
     pub(super) const ADDITION: &[&str] = &["mov", "shl", "add"];
     pub(super) const RELEASE: &[&str] = ADDITION;
 }
@@ -236,7 +234,6 @@ mod isa {
         words(at, length).windows(3).filter_map(tells).collect()
     }
 
-    /// What an addition is.
     pub(super) const ADDITION: &[&str] = &["ldr w", "add lsl 16", "ldr x", "add", "str x"];
     pub(super) const RELEASE: &[&str] = &["ldr w", "add lsl 16", "ldr x", "add", "stlr x"];
 }

@@ -3,6 +3,7 @@
 use crate::common::call;
 use crate::common::child::{End, in_child};
 use crate::common::harness::{Check, checks};
+use crate::common::until;
 use cyclewise::rcu::{self, Rcu};
 use std::panic::catch_unwind;
 use std::sync::Mutex;
@@ -116,9 +117,7 @@ fn a_writer_that_runs_ahead_is_held_up() {
             rcu::defer(count);
         }
     });
-    while rcu::pending() <= 4096 {
-        thread::yield_now();
-    }
+    until(|| rcu::pending() > 4096);
     thread::sleep(std::time::Duration::from_millis(50));
     assert!(rcu::pending() <= BOUND && !writer.is_finished() && RAN.load(SeqCst) == 0);
     drop(guard);

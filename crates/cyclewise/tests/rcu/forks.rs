@@ -1,8 +1,9 @@
 //! Children of fork have one reader, the thread that forked, whatever the parent's other threads were doing.
 
 use crate::common::call;
-use crate::common::child::{fork, in_child, wait_for};
+use crate::common::child::{bare_fork, fork, in_child, wait_for};
 use crate::common::harness::{Check, checks};
+use crate::common::until;
 use cyclewise::rcu::{self, Domain, DomainGuard, Rcu};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -33,13 +34,9 @@ fn beside_a_reader(domain: &Domain, body: impl FnOnce()) {
         scope.spawn(|| {
             let _guards = (rcu::read(), rcu::read(), domain.read());
             inside.store(true, SeqCst);
-            while !over.load(SeqCst) {
-                thread::yield_now();
-            }
+            until(|| over.load(SeqCst));
         });
-        while !inside.load(SeqCst) {
-            thread::yield_now();
-        }
+        until(|| inside.load(SeqCst));
         body();
         over.store(true, SeqCst);
     });
@@ -124,15 +121,8 @@ fn forks_beside_readers_and_writers() {
     });
 }
 
-/// Runs `body` in a child of a bare clone(2): none of the handlers has run there.
 fn in_bare_child(body: impl FnOnce()) {
-    // SAFETY: like fork, without handlers.
-    let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) } as i32;
-    if pid == 0 {
-        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
-        call::_exit(if outcome.is_ok() { 0 } else { 101 });
-    }
-    wait_for(pid).unwrap();
+    wait_for(bare_fork(body)).unwrap();
 }
 
 fn a_child_without_handlers_settles() {
@@ -204,16 +194,12 @@ fn a_child_counts_what_waits_there() {
         let guard = rcu::read();
         rcu::defer(|| {
             INSIDE.store(true, SeqCst);
-            while !OVER.load(SeqCst) {
-                thread::yield_now();
-            }
+            until(|| OVER.load(SeqCst));
         });
         (0..10_000).for_each(|_| rcu::defer(|| ()));
         drop(guard);
     });
-    while !INSIDE.load(SeqCst) {
-        thread::yield_now();
-    }
+    until(|| INSIDE.load(SeqCst));
     in_child(|| {
         for _ in 0..1000 {
             rcu::defer(|| {
@@ -243,9 +229,7 @@ fn a_child_that_has_not_settled_keeps_new_sections() {
                 over.store(true, SeqCst);
                 drop(guard);
             });
-            while !inside.load(SeqCst) {
-                thread::yield_now();
-            }
+            until(|| inside.load(SeqCst));
             synchronize();
             assert!(over.load(SeqCst), "the section is open");
         });

@@ -38,7 +38,6 @@ fn ends_soon() -> bool {
     ended.recv_timeout(Duration::from_millis(50)).is_ok()
 }
 
-/// Whether it ends at all.
 fn ends() -> bool {
     let (done, ended) = channel();
     thread::spawn(move || {

@@ -42,7 +42,6 @@ impl Drop for Tracked {
     }
 }
 
-/// The trait of the trait objects.
 trait Number: Debug {
     fn number(&self) -> u32;
 }

@@ -3,6 +3,7 @@
 
 use crate::common::call;
 use crate::common::signal;
+use crate::common::until;
 use cyclewise::refs::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -46,9 +47,7 @@ fn a_handler_waits_for_nobody() {
         let thread = receive.recv().unwrap();
         for sent in 0..SIGNALS {
             signal::send(thread, libc::SIGUSR1);
-            while HANDLED.load(SeqCst) <= sent {
-                thread::yield_now();
-            }
+            until(|| HANDLED.load(SeqCst) > sent);
         }
         stop.store(true, SeqCst);
     });

@@ -7,9 +7,9 @@ use crate::common::child::in_child;
 use crate::common::filter::{If, trap};
 use crate::common::harness::{Check, checks};
 use crate::common::signal;
+use crate::common::until;
 use crate::many::{MANY, all_say};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::time::Duration;
 
 pub(crate) const CHECKS: &[Check] = checks![a_child_takes_over_what_a_thread_left_that_it_does_not_have,];
 
@@ -22,23 +22,17 @@ static FORKING: AtomicBool = AtomicBool::new(false);
 static CHANGING: AtomicBool = AtomicBool::new(false);
 static FORKED: AtomicBool = AtomicBool::new(false);
 
-fn wait_for(flag: &AtomicBool) {
-    while !flag.load(SeqCst) {
-        std::thread::sleep(Duration::from_micros(100));
-    }
-}
-
 /// Runs in the thread that forks, before the handlers that the change registers could.
 extern "C" fn before_the_fork() {
     if !FORKING.swap(true, SeqCst) {
-        wait_for(&CHANGING);
+        until(|| CHANGING.load(SeqCst));
     }
 }
 
 /// Runs in the thread that changes the key, once its sites are written and before any core is told.
 extern "C" fn in_the_change(_: libc::c_int) {
     CHANGING.store(true, SeqCst);
-    wait_for(&FORKED);
+    until(|| FORKED.load(SeqCst));
 }
 
 /// Whether handlers can be registered while others run: glibc's bug 24595, fixed in 2.36.
@@ -62,7 +56,7 @@ fn a_child_takes_over_what_a_thread_left_that_it_does_not_have() {
     signal::handle(libc::SIGSYS, in_the_change);
     std::thread::scope(|scope| {
         let changer = scope.spawn(|| {
-            wait_for(&FORKING);
+            until(|| FORKING.load(SeqCst));
             FIRST.enable().unwrap();
             // PRIVATE_EXPEDITED_SYNC_CORE, without flags.
             trap(libc::SYS_membarrier, &[If::is(0, 1 << 5), If::is(1, 0)]);

@@ -2,15 +2,15 @@
 //! is protected again. In the twin no atfork handler runs, and the same checks find half a change.
 
 use crate::common::call;
-use crate::common::child::in_child;
+use crate::common::child::{End, bare_fork, in_child, wait_for};
 use crate::common::filter::trap_closing_text;
 use crate::common::harness::{Check, checks};
 use crate::common::signal;
+use crate::common::until;
 use crate::many::{self, MANY};
 use crate::paged::{self, PAGED};
 use cyclewise::patch::StaticKey;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::time::Duration;
 
 pub(crate) const CHECKS: &[Check] = checks![
     a_child_forked_inside_a_change_has_none_of_it,
@@ -20,16 +20,10 @@ pub(crate) const CHECKS: &[Check] = checks![
 static CHANGING: AtomicBool = AtomicBool::new(false);
 static FORKED: AtomicBool = AtomicBool::new(false);
 
-fn wait_for(flag: &AtomicBool) {
-    while !flag.load(SeqCst) {
-        std::thread::sleep(Duration::from_micros(100));
-    }
-}
-
 /// Runs in the thread that changes the key, once its sites are written and their pages still writable.
 extern "C" fn in_the_change(_: libc::c_int) {
     CHANGING.store(true, SeqCst);
-    wait_for(&FORKED);
+    until(|| FORKED.load(SeqCst));
 }
 
 /// Whether any page of this process may be written and executed.
@@ -39,19 +33,11 @@ fn any_writable_text() -> bool {
         .any(|line| line.split(' ').nth(1).unwrap().starts_with("rwx"))
 }
 
-/// A child of clone(2), for which the C library runs no handler: whether it finds half a change.
+/// A child in which no handler has run: whether it finds half a change.
 fn a_bare_child_finds_the_half() -> bool {
-    // SAFETY: as fork(2): no flag but the signal of its end, and no stack of its own.
-    let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
-    if pid == 0 {
-        // No allocation: another thread may have been in the allocator.
-        let half = many::all_say(true);
-        call::_exit(i32::from(half));
-    }
-    let mut status = 0;
-    // SAFETY: our child, and room for its status.
-    assert_eq!(i64::from(unsafe { libc::waitpid(pid as i32, &raw mut status, 0) }), pid);
-    libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 1
+    // No allocation: another thread may have been in the allocator.
+    let child = bare_fork(|| call::_exit(i32::from(many::all_say(true))));
+    wait_for(child) == Err(End::Exit(1))
 }
 
 fn a_child_forked_inside_a_change_has_none_of_it() {
@@ -81,7 +67,7 @@ fn fork_inside_a_change(key: &'static StaticKey, all_say: fn(bool) -> bool, look
             // The trapped call does not happen, so this is refused and rolled back.
             key.enable().unwrap_err();
         });
-        wait_for(&CHANGING);
+        until(|| CHANGING.load(SeqCst));
         assert!(all_say(true) && any_writable_text(), "the change is not under way");
         look();
         let end = in_child(|| {

@@ -40,7 +40,6 @@ fn decode(at: usize, bytes: [u8; 5]) -> Instruction {
     Decoder::with_ip(64, &code, at as u64, DecoderOptions::NONE).decode()
 }
 
-/// The bytes of the two ways.
 fn both_ways() -> ([u8; 5], [u8; 5]) {
     let off = bytes(site());
     KEY.enable().unwrap();

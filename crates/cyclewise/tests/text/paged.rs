@@ -2,7 +2,6 @@
 use std::arch::naked_asm;
 
 cyclewise::static_key! {
-    /// The key.
     pub(crate) static PAGED: StaticKey = false;
 }
 
@@ -52,7 +51,6 @@ pub(crate) fn sites() -> Vec<usize> {
     sites
 }
 
-/// Whether every test says `on`.
 pub(crate) fn all_say(on: bool) -> bool {
     sites().into_iter().all(|at| {
         // SAFETY: a function without arguments begins at each site.

@@ -26,7 +26,6 @@ fn site() -> usize {
     sites()[5]
 }
 
-/// What the test there says.
 fn says(at: usize) -> bool {
     // SAFETY: a function without arguments begins at the site.
     let function = unsafe { std::mem::transmute::<usize, extern "C" fn() -> u32>(at) };

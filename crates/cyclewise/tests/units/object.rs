@@ -49,7 +49,6 @@ pub(crate) fn register_by_constructor() {
 }
 
 impl Object {
-    /// Loads one into a namespace of its own.
     pub(crate) fn load_apart(path: &Path, name: &'static str) -> Option<Self> {
         let text = CString::new(path.as_os_str().as_bytes()).unwrap();
         // SAFETY: a path; the object's constructors are those of `unit.c`.
@@ -65,12 +64,10 @@ impl Object {
         (!handle.is_null()).then_some(Self { handle, name })
     }
 
-    /// The same of one that can be loaded.
     pub(crate) fn load(path: &Path, name: &'static str, flags: c_int) -> Self {
         Self::try_load(path, name, flags).unwrap_or_else(|| panic!("{path:?} cannot be loaded"))
     }
 
-    /// The address of a function.
     pub(crate) fn address(&self, function: &str) -> *mut c_void {
         let name = CString::new(format!("{}_{function}", self.name)).unwrap();
         // SAFETY: a name in an object that is loaded.
@@ -85,12 +82,10 @@ impl Object {
         function()
     }
 
-    /// Its sites.
     pub(crate) fn sites(&self) -> usize {
         self.get("sites")
     }
 
-    /// Those of them that hold a byte.
     pub(crate) fn having(&self, byte: u8) -> usize {
         // SAFETY: the function's type in `unit.c`.
         let having =
@@ -98,17 +93,14 @@ impl Object {
         having(c_int::from(byte))
     }
 
-    /// Whether every site has LOCK.
     pub(crate) fn is_locked(&self) -> bool {
         self.having(0xf0) == self.sites()
     }
 
-    /// Whether every site is elided.
     pub(crate) fn is_elided(&self) -> bool {
         self.having(0x3e) == self.sites()
     }
 
-    /// Whether any site holds a byte.
     pub(crate) fn has_any(&self, byte: u8) -> bool {
         self.having(byte) > 0
     }
@@ -140,7 +132,6 @@ impl Object {
         self.get("end")
     }
 
-    /// Shows `visit` the address of each of its sites.
     pub(crate) fn each_site(&self, mut visit: impl FnMut(usize)) {
         let site = self.address("site");
         // SAFETY: the function's type in `unit.c`.
@@ -148,17 +139,14 @@ impl Object {
         (0..self.sites()).for_each(|number| visit(site(number)));
     }
 
-    /// Its descriptor.
     pub(crate) fn descriptor(&self) -> *const Unit {
         self.get("descriptor")
     }
 
-    /// Its key.
     pub(crate) fn key(&self) -> *const Key {
         self.get("key")
     }
 
-    /// Enables or disables its key.
     pub(crate) fn set_key(&self, on: bool) -> Result<(), cyclewise::error::Refusal> {
         // SAFETY: descriptor and key of one object, which stays loaded.
         unsafe { cyclewise::patch::units::key_set(self.descriptor(), self.key(), on) }

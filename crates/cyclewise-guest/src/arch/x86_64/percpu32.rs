@@ -53,7 +53,6 @@ macro_rules! save {
         concat!("push gs; ", save!(), "; mov edx, {gs}; mov gs, edx")
     };
 }
-/// Restores them.
 macro_rules! restore {
     () => {
         "pop ebx; pop ecx; pop edx; pop esi; pop edi; pop ebp; pop eax; pop ds; pop es"

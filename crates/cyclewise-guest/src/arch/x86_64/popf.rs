@@ -34,7 +34,6 @@ pub(super) const END_INTERRUPT: Code = code64!(
     ],
     eoi = layout::LAPIC + 0xb0,
 );
-/// Returns.
 const RETURN: Code = code64!(["iretq"]);
 
 /// Turns the local APIC on; r10 is its address. Vectors: INTERRUPT_VECTOR, and 255 for spurious ones.

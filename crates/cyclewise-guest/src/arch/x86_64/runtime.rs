@@ -7,7 +7,6 @@ use crate::arch::code::Code;
 
 /// The routines that every image has.
 pub(crate) struct Routines {
-    /// Runs a batch.
     pub(crate) start: Code,
     /// Leaves the guest.
     pub(crate) finish: Code,

@@ -54,15 +54,10 @@ pub(crate) trait Gs: Copy {
     /// # Safety
     /// The module's contract; the same for all below.
     unsafe fn gs_read(_: Base, at: *mut Self) -> Self;
-    /// Stores.
     unsafe fn gs_write(_: Base, at: *mut Self, value: Self);
-    /// Adds.
     unsafe fn gs_add(_: Base, at: *mut Self, value: Self);
-    /// Adds one.
     unsafe fn gs_inc(_: Base, at: *mut Self);
-    /// Ands.
     unsafe fn gs_and(_: Base, at: *mut Self, value: Self);
-    /// Ors.
     unsafe fn gs_or(_: Base, at: *mut Self, value: Self);
     /// Stores `new` if the word is `old`; returns the previous value.
     unsafe fn gs_cmpxchg(_: Base, at: *mut Self, old: Self, new: Self) -> Self;

@@ -141,7 +141,6 @@ impl Table {
         })
     }
 
-    /// The addresses of all sites.
     #[cfg(all(feature = "std", target_env = "gnu"))]
     pub(crate) fn all_sites(self) -> impl Iterator<Item = usize> {
         self.0.iter().filter(|r| r.site != 0).map(|record| at(&record.site))

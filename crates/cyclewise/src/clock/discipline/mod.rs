@@ -104,7 +104,6 @@ impl Discipline {
         }
     }
 
-    /// The last anchor.
     pub(super) fn last(&self) -> Option<Anchor> {
         self.anchors.map(|[.., last]| last)
     }

@@ -44,7 +44,6 @@ fn a_slope_with_a_jump_in_it_is_no_rate() {
     jump(|_| ());
 }
 
-/// The twin: a slope is used as the rate at once.
 #[test]
 #[should_panic(expected = "too long")]
 fn a_slope_used_as_the_rate_at_once_is_caught() {
@@ -155,7 +154,6 @@ fn segments_of_slow_counters_are_within_their_bounds_and_bridges_not_behind_the_
     slow_counters(|segment, _| segment);
 }
 
-/// The twin: bounds without the tick that had begun.
 #[test]
 #[should_panic(expected = "ns off, said")]
 fn a_bound_without_the_begun_tick_is_caught() {
@@ -165,7 +163,6 @@ fn a_bound_without_the_begun_tick_is_caught() {
     });
 }
 
-/// The twin: a bridge that begins a nanosecond lower.
 #[test]
 #[should_panic(expected = "behind the kernel")]
 fn a_bridge_that_begins_a_nanosecond_lower_is_caught() {

@@ -35,9 +35,7 @@ pub(super) trait Word {
     fn load(&self) -> u64;
     /// Stores `new` if the word is `old`; else gives what was found.
     fn replace(&self, old: u64, new: u64) -> Result<(), u64>;
-    /// Sets these bits.
     fn set(&self, bits: u64);
-    /// Clears these bits.
     fn clear(&self, bits: u64);
 }
 

@@ -101,7 +101,6 @@ impl CheckedReader {
         self.last = 0;
     }
 
-    /// Reads every `step` for `time`.
     pub(super) fn read_for(&mut self, time: Duration, step: Duration) {
         let end = self.mock.peek_ns() + time.as_nanos() as u64;
         while self.mock.peek_ns() < end {

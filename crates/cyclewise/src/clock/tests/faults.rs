@@ -3,6 +3,7 @@
 use super::super::{ClocksourceName, Mode, PerTask, Reason};
 use super::checked_reader::{CheckedReader, HZ};
 use core::time::Duration;
+use std::format;
 
 const US: Duration = Duration::from_micros(1);
 const MS: Duration = Duration::from_millis(1);
@@ -28,40 +29,46 @@ fn after(fault: impl FnOnce(&CheckedReader)) -> Option<Reason> {
 }
 
 #[test]
-fn suspend_is_noticed_and_not_counted() {
-    let reason = after(|reader| reader.mock.suspend(Duration::from_secs(600)));
-    assert_eq!(reason, Some(Reason::Suspended));
-}
-
-#[test]
-fn suspend_with_a_counter_that_restarts_is_noticed() {
-    let reason = after(|reader| {
-        reader.mock.suspend(Duration::from_secs(600));
+fn a_fault_is_noticed_and_named() {
+    use Reason::{CounterJumped, CounterWentBack, Disrupted, RateStep, Suspended};
+    let night = Duration::from_secs(600);
+    let noticed = |what: &str, fault: &dyn Fn(&CheckedReader), reason| {
+        assert_eq!(after(fault), Some(reason), "{what}");
+    };
+    noticed(
+        "a suspend, which does not count",
+        &|reader| reader.mock.suspend(night),
+        Suspended,
+    );
+    let restart = |reader: &CheckedReader| {
+        reader.mock.suspend(night);
         reader.mock.jump(-ticks(4_200_000));
-    });
-    assert_eq!(reason, Some(Reason::Suspended));
-}
-
-#[test]
-fn a_counter_that_jumps_ahead_is_noticed() {
+    };
+    noticed("a suspend with a counter that restarts", &restart, Suspended);
     for ms in [2, 20, 20_000] {
-        assert_eq!(
-            after(|reader| reader.mock.jump(ticks(ms))),
-            Some(Reason::CounterJumped),
-            "{ms} ms"
+        noticed(
+            &format!("{ms} ms ahead"),
+            &|reader| reader.mock.jump(ticks(ms)),
+            CounterJumped,
         );
     }
-}
-
-#[test]
-fn a_counter_that_jumps_back_is_noticed() {
     for ms in [40, 1000, 3_600_000] {
-        assert_eq!(
-            after(|reader| reader.mock.jump(-ticks(ms))),
-            Some(Reason::CounterWentBack),
-            "{ms} ms"
+        noticed(
+            &format!("{ms} ms back"),
+            &|reader| reader.mock.jump(-ticks(ms)),
+            CounterWentBack,
         );
     }
+    for ppm in [5000.0, -5000.0] {
+        noticed(
+            &format!("the kernel's rate by {ppm} ppm"),
+            &|reader| reader.mock.slew(ppm),
+            RateStep,
+        );
+        let rate = |reader: &CheckedReader| reader.mock.set_counter_rate(HZ, ppm);
+        noticed(&format!("the counter's rate by {ppm} ppm"), &rate, CounterJumped);
+    }
+    noticed("a machine that was moved", &|reader| reader.mock.disrupt(), Disrupted);
 }
 
 /// Past the end of the last segment and back into it: the gap opened in between stays open.
@@ -152,25 +159,6 @@ fn a_counter_that_jumps_back_a_little_does_not_step_a_thread_back() {
     assert_eq!(reader.clock.status().mode, Mode::Counter);
 }
 
-#[test]
-fn a_step_of_the_kernels_rate_is_noticed() {
-    for ppm in [5000.0, -5000.0] {
-        assert_eq!(
-            after(|reader| reader.mock.slew(ppm)),
-            Some(Reason::RateStep),
-            "{ppm} ppm"
-        );
-    }
-}
-
-#[test]
-fn a_step_of_the_counters_rate_is_noticed() {
-    for ppm in [5000.0, -5000.0] {
-        let noticed = after(|reader| reader.mock.set_counter_rate(HZ, ppm));
-        assert_eq!(noticed, Some(Reason::CounterJumped), "{ppm} ppm");
-    }
-}
-
 const SECOND_NS: i64 = 1_000_000_000;
 
 /// In another time namespace, or restored from a checkpoint on another machine, whose counter is anywhere: every reading is of the
@@ -206,11 +194,6 @@ fn a_clock_that_waits_for_the_kernels_is_caught() {
     reader.move_clocks(-50_000_000);
     reader.read_for(20 * MS, 50 * US);
     assert!(reader.max_error_ns < 1_000, "{} ns off", reader.max_error_ns);
-}
-
-#[test]
-fn a_machine_that_was_moved_is_noticed() {
-    assert_eq!(after(|reader| reader.mock.disrupt()), Some(Reason::Disrupted));
 }
 
 #[test]

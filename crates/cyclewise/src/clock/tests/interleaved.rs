@@ -11,7 +11,6 @@ use std::sync::Mutex;
 const US: Duration = Duration::from_micros(1);
 const MS: Duration = Duration::from_millis(1);
 
-/// A call of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Call {
     LoadOrdered,

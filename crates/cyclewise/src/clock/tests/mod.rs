@@ -9,3 +9,10 @@ mod slot;
 mod threads;
 mod tracking;
 mod unwinding;
+
+/// Lets other threads run until `is_so`.
+fn until(is_so: impl Fn() -> bool) {
+    while !is_so() {
+        std::thread::yield_now();
+    }
+}

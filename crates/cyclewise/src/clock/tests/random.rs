@@ -6,7 +6,6 @@ use core::time::Duration;
 use proptest::prelude::*;
 use std::vec;
 
-/// An event.
 #[derive(Clone, Debug)]
 enum Event {
     Read(u8),

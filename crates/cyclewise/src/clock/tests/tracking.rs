@@ -2,6 +2,7 @@
 
 use super::super::{AfterStores, Bracketed, Clock, DependentLoad, LoadOrdered, Mock, Mode, PerTask, System, Upkeep};
 use super::checked_reader::{CheckedReader, HZ};
+use super::until;
 use core::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use core::time::Duration;
 
@@ -159,13 +160,9 @@ fn upkeep_updates_a_clock_that_nobody_reads() {
     let clock: &'static Clock = Clock::process();
     let upkeep = Upkeep::start(clock).unwrap();
     // Without a timeout: a loaded machine runs the thread late.
-    while !clock.recent_word().is_kept() {
-        std::thread::yield_now();
-    }
+    until(|| clock.recent_word().is_kept());
     let first = clock.recent();
-    while clock.recent() == first {
-        std::thread::yield_now();
-    }
+    until(|| clock.recent() != first);
     assert!(clock.recent() > first && clock.recent() <= clock.now());
     drop(upkeep);
     assert!(clock.recent() >= first, "and without one it is now");
@@ -199,9 +196,7 @@ fn recent_never_goes_back_where_upkeeps_come_and_go() {
         for _ in 0..200 {
             let first = Upkeep::start(&CLOCK).unwrap();
             let second = Upkeep::start(&CLOCK).unwrap();
-            while !CLOCK.recent.is_kept() {
-                std::thread::yield_now();
-            }
+            until(|| CLOCK.recent.is_kept());
             drop(first);
             drop(second);
             assert!(!CLOCK.recent.is_kept());
@@ -219,13 +214,9 @@ fn a_clock_stays_kept_where_one_of_two_upkeeps_ends() {
     let first = Upkeep::start(&CLOCK).unwrap();
     let _second = Upkeep::start(&CLOCK).unwrap();
     drop(first);
-    while !CLOCK.recent.is_kept() {
-        std::thread::yield_now();
-    }
+    until(|| CLOCK.recent.is_kept());
     // It goes on as well.
     let before = CLOCK.recent();
-    while CLOCK.recent() == before {
-        std::thread::yield_now();
-    }
+    until(|| CLOCK.recent() != before);
     assert!(CLOCK.recent() > before);
 }

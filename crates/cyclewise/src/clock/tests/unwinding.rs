@@ -3,9 +3,10 @@
 
 use super::super::{Clock, Mock, Mode, PerTask, Reason, Source, Upkeep};
 use super::checked_reader::HZ;
+use super::until;
 use core::cell::Cell;
-use core::sync::atomic::AtomicBool;
-use core::sync::atomic::Ordering::SeqCst;
+use core::sync::atomic::Ordering::{Relaxed, SeqCst};
+use core::sync::atomic::{AtomicBool, AtomicU32};
 use core::time::Duration;
 use std::boxed::Box;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -13,11 +14,12 @@ use std::sync::Mutex;
 
 /// The methods of a source, by number.
 const METHODS: usize = 10;
+const BRACKETED: usize = 3;
 
 /// A mock that calls a function before each of its methods, with the method's number and its number of earlier calls.
 struct Watched<F> {
     mock: Mock,
-    calls: [Cell<u32>; METHODS],
+    calls: [AtomicU32; METHODS],
     before: F,
 }
 
@@ -30,8 +32,7 @@ impl<F: Fn(usize, u32)> Watched<F> {
     }
 
     fn called(&self, method: usize) -> &Mock {
-        let calls = self.calls[method].get();
-        self.calls[method].set(calls + 1);
+        let calls = self.calls[method].fetch_add(1, Relaxed);
         (self.before)(method, calls);
         &self.mock
     }
@@ -99,7 +100,7 @@ fn every_panic(unwound: impl Fn(&Clock<Watched<Box<dyn Fn(usize, u32)>>>)) -> (u
     );
     let (mut panics, mut well) = (0, 0);
     for method in 0..METHODS {
-        let calls = whole.source().calls[method].get();
+        let calls = whole.source().calls[method].load(Relaxed);
         assert!(calls > 0, "method {method} is not called");
         for call in 0..calls {
             let before: Box<dyn Fn(usize, u32)> = Box::new(move |m, c| {
@@ -170,82 +171,44 @@ fn a_source_may_read_its_own_clock() {
     );
 }
 
-/// A mock that panics in an upkeep thread on demand, and drops there the upkeep that it was given.
-struct Ends(AtomicBool, Mock, Mutex<Option<Upkeep>>);
+/// Whether the upkeep thread panics, and an upkeep that it drops first.
+struct Ends(AtomicBool, Mutex<Option<Upkeep>>);
 
-impl Source for Ends {
-    fn bare(&self) -> u64 {
-        self.1.bare()
-    }
-    fn load_ordered(&self) -> u64 {
-        self.1.load_ordered()
-    }
-    fn dependent_load(&self) -> u64 {
-        self.1.dependent_load()
-    }
-    fn bracketed(&self) -> u64 {
-        if std::thread::current().name() == Some("clock") {
-            if self.0.load(SeqCst) {
+fn ending(ends: &'static Ends) -> &'static Clock<Watched<impl Fn(usize, u32)>> {
+    let before = |method, _| {
+        if method == BRACKETED && std::thread::current().name() == Some("clock") {
+            if ends.0.load(SeqCst) {
                 resume_unwind(Box::new(()));
             }
-            if let Some(upkeep) = self.2.lock().unwrap().take() {
+            if let Some(upkeep) = ends.1.lock().unwrap().take() {
                 drop(upkeep);
-                self.0.store(true, SeqCst);
+                ends.0.store(true, SeqCst);
             }
         }
-        self.1.bracketed()
-    }
-    fn monotonic_ns(&self) -> u64 {
-        self.1.monotonic_ns()
-    }
-    fn raw_ns(&self) -> u64 {
-        self.1.raw_ns()
-    }
-    fn boottime_ns(&self) -> u64 {
-        self.1.boottime_ns()
-    }
-    fn examine(&self) -> Result<(), Reason> {
-        Ok(())
-    }
-    fn raise_floor(&self, ns: u64) -> u64 {
-        ns
-    }
-}
-
-fn ending() -> &'static Clock<Ends> {
-    let mock = Mock::new(HZ);
-    mock.reading_takes(Duration::from_nanos(10));
-    Box::leak(Box::new(Clock::new(Ends(
-        AtomicBool::new(false),
-        mock,
-        Mutex::default(),
-    ))))
+    };
+    Box::leak(Box::new(Clock::new(Watched::new(before))))
 }
 
 /// The thread cannot join itself: it goes on until it notices.
 #[test]
 fn an_upkeep_that_its_own_thread_drops_ends() {
-    let clock = ending();
+    static ENDS: Ends = Ends(AtomicBool::new(false), Mutex::new(None));
+    let clock = ending(&ENDS);
     let upkeep = Upkeep::start(clock).unwrap();
-    *clock.source().2.lock().unwrap() = Some(upkeep);
+    *ENDS.1.lock().unwrap() = Some(upkeep);
     // Set after the drop, which then has not panicked.
-    while !clock.source().0.load(SeqCst) || clock.recent.is_kept() {
-        std::thread::yield_now();
-    }
+    until(|| ENDS.0.load(SeqCst) && !clock.recent.is_kept());
 }
 
 /// The last time that an upkeep thread wrote is not returned for ever if its source panics.
 #[test]
 fn recent_goes_on_where_the_upkeep_thread_panics() {
-    let clock = ending();
+    static ENDS: Ends = Ends(AtomicBool::new(false), Mutex::new(None));
+    let clock = ending(&ENDS);
     let upkeep = Upkeep::start(clock).unwrap();
-    while !clock.recent.is_kept() {
-        std::thread::yield_now();
-    }
-    clock.source().0.store(true, SeqCst);
-    while clock.recent.is_kept() {
-        std::thread::yield_now();
-    }
+    until(|| clock.recent.is_kept());
+    ENDS.0.store(true, SeqCst);
+    until(|| !clock.recent.is_kept());
     let before = clock.recent();
     assert!(clock.recent() > before, "each reading takes 10 ns");
     drop(upkeep);

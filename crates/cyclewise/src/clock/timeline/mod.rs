@@ -75,7 +75,6 @@ pub(super) enum SegmentState {
     Replaced,
 }
 
-/// The segments.
 #[repr(C, align(64))]
 pub(super) struct Timeline {
     current: AtomicU64,
@@ -112,7 +111,6 @@ impl Timeline {
         &self.slots[number as usize % SLOTS]
     }
 
-    /// The number of the current segment.
     #[inline(always)]
     pub(super) fn current(&self) -> u64 {
         // Acquire: pairs with the Release of `advance` and `end_gap`; the slot was written before.

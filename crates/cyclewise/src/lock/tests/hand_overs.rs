@@ -96,7 +96,6 @@ fn a_fair_unlock_hands_the_lock_to_the_head() {
     assert!(fair::<_, true>(high_half) > 0);
 }
 
-/// The twin: a lock that is never handed over has no hand-overs.
 #[test]
 fn the_twin_that_never_hands_over_is_seen() {
     assert_eq!(woken_in_vain::<_, false>(SplitWord::new), 0);

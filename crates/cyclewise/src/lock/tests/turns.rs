@@ -90,7 +90,6 @@ fn the_twin_without_a_clock_passes_the_head_for_ever() {
     assert_eq!(sections_before_a_turn::<false>(1000), MANY);
 }
 
-/// The twin: where the clock stands still, likewise.
 #[test]
 fn the_twin_whose_clock_stands_still_passes_the_head_for_ever() {
     assert_eq!(sections_before_a_turn::<true>(0), MANY);

@@ -102,7 +102,6 @@ impl<'a, P: Protocol> Kernel<'a, P> {
         }
     }
 
-    /// The number of steps so far.
     pub(super) fn steps(&self) -> u32 {
         self.step.get()
     }

@@ -2,7 +2,6 @@
 
 use crate::error::Refusal;
 
-/// Nothing to do.
 pub(super) fn apply() -> Result<(), Refusal> {
     Ok(())
 }

@@ -4,7 +4,6 @@ use crate::error::Refusal;
 use crate::patch::Mode;
 use crate::patch::unit::Unit;
 
-/// No coordinator.
 pub(in crate::patch) fn register(_: &Unit) -> Result<bool, Refusal> {
     Ok(false)
 }

@@ -9,7 +9,6 @@ use crate::patch::text_guard::TextGuard;
 pub(super) struct Sites;
 
 impl Sites {
-    /// Nothing to list.
     pub(super) fn list(_: &'static StaticKey) -> Result<Self, Refusal> {
         Ok(Self)
     }
@@ -30,7 +29,6 @@ impl Sites {
     }
 }
 
-/// None.
 pub(super) fn addresses(_: &'static StaticKey) -> impl Iterator<Item = usize> {
     core::iter::empty()
 }

@@ -7,7 +7,6 @@ use crate::sys::mprotect::PAGE;
 /// in a call for 4, 0.66 in one for 8 and 0.63 in one for 32; a larger number takes more memory for the copy.
 pub(super) const MOST_PAGES: usize = 8;
 
-/// The number of the page that an edit is in.
 pub(super) fn page(edit: &Edit) -> usize {
     edit.start() / PAGE
 }

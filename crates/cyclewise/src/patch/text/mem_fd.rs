@@ -40,7 +40,6 @@ pub(super) fn keep(held: &TextGuard) {
     }
 }
 
-/// Closes it.
 pub(super) fn release(_: &TextGuard) {
     close();
 }

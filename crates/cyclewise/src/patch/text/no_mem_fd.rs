@@ -5,7 +5,6 @@ use crate::patch::text_guard::TextGuard;
 use crate::sys::proc_mem::ProcMem;
 use core::mem::ManuallyDrop;
 
-/// None.
 pub(super) fn borrow(_: &TextGuard) -> Option<ManuallyDrop<ProcMem>> {
     None
 }

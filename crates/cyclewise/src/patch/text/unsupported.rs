@@ -13,7 +13,6 @@ pub(crate) use super::text_edit::{Edit, Goal, Others};
 use super::text_guard::TextGuard;
 use crate::error::Refusal;
 
-/// Nothing to settle.
 pub(crate) fn settle(_: &TextGuard) {}
 
 /// Nothing is recorded.
@@ -26,7 +25,6 @@ pub(crate) mod kept {
     /// Nothing is to be reversed.
     pub(crate) fn make_readable(_: &TextGuard, _: &[Edit]) {}
 
-    /// Functions that refuse.
     macro_rules! refused {
         ($($name:ident)*) => { $(
             /// Refuses.

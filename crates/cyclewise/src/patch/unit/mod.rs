@@ -65,7 +65,6 @@ impl Unit {
         }
     }
 
-    /// The refusal of this descriptor.
     pub(super) fn bad(&self) -> Refusal {
         Refusal::BadUnit {
             at: (&raw const *self).addr(),

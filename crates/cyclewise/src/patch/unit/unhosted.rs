@@ -7,10 +7,8 @@ use core::ops::Range;
 /// Nobody looks.
 pub(in crate::patch) fn examine(_: &Unit) {}
 
-/// No unit.
 pub(in crate::patch) fn text_around(_: &TextGuard, _: usize) -> Option<Range<usize>> {
     None
 }
 
-/// No unit.
 pub(in crate::patch) fn keep_text(_: &TextGuard, _: usize, _: &Range<usize>) {}

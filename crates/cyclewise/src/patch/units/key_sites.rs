@@ -9,7 +9,6 @@ use crate::patch::text::Goal;
 use crate::patch::text_guard::TextGuard;
 use crate::patch::unit::Unit;
 
-/// Those of one key.
 pub(super) struct Sites(crate::patch::key::flip::Sites);
 
 impl Sites {

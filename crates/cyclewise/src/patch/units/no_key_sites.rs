@@ -9,7 +9,6 @@ use crate::patch::text::Goal;
 use crate::patch::text_guard::TextGuard;
 use crate::patch::unit::Unit;
 
-/// None.
 pub(super) struct Sites;
 
 impl Sites {

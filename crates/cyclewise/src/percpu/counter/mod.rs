@@ -323,7 +323,6 @@ impl Counter {
 const LARGEST_AMOUNT: i64 = LARGEST_BATCH as i64 - 1;
 const SMALLEST_AMOUNT: i64 = -LARGEST_AMOUNT;
 
-/// A slot's total.
 #[inline(always)]
 fn total_of(words: *mut [i64; 2], slot: Slot) -> i64 {
     // SAFETY: a word of a counter's slot, which sequences change (Safety 1); the counter is borrowed.

@@ -212,7 +212,6 @@ impl<T> FreeList<T> {
         unsafe { u64::store(head, first) };
     }
 
-    /// Pops from a portable slot.
     fn pop_portable(&self) -> Option<Node<'_, T>> {
         let locked = LockedSlot::any();
         let head = self.heads.slot_ptr(locked.slot()).cast::<u64>();
@@ -227,7 +226,6 @@ impl<T> FreeList<T> {
         Some(unsafe { Node::held(self, first) })
     }
 
-    /// A slot's guard.
     #[inline(always)]
     fn guard(&self, slot: Slot) -> &Guard {
         let at = self.heads.slot_ptr(slot).cast::<Guard>().wrapping_add(1);

@@ -12,7 +12,6 @@ use core::ops::{Deref, DerefMut};
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// A node.
 #[repr(C)]
 pub(super) struct RawNode<T> {
     /// The next node's address, or 0, while the node is on a list or in a chain. The first field: a pop loads the word at the node's address.
@@ -90,7 +89,6 @@ impl<'a, T> Node<'a, T> {
         drop(self);
     }
 
-    /// The list that owns it.
     pub(super) fn list(&self) -> &'a FreeList<T> {
         self.list
     }

@@ -144,7 +144,6 @@ impl Histogram {
         }
     }
 
-    /// Whether there is a cell for the value.
     #[cfg(feature = "metrics")]
     pub(super) fn has_cell(value: f64) -> bool {
         cells::word(value) < CELLS

@@ -60,7 +60,6 @@ impl Snapshot {
         Self(vec![0; WORDS].into_boxed_slice())
     }
 
-    /// Adds a count to each word.
     #[inline]
     pub(super) fn add(&mut self, count: impl Fn(usize) -> u64) {
         for (n, sum) in self.0.iter_mut().enumerate() {

@@ -12,7 +12,6 @@ pub(in crate::percpu) struct Model<const LOCKED: bool> {
     pub(in crate::percpu) shared: AtomicU64,
     slot: AtomicI64,
     lock: Mutex<()>,
-    /// The number of releases.
     released: AtomicU64,
 }
 
@@ -135,7 +134,6 @@ fn a_revived_reference_is_like_a_new_one() {
     });
 }
 
-/// With the real parts.
 #[cfg(not(loom))]
 mod real {
     use crate::percpu::Ref;

@@ -113,7 +113,6 @@ impl RseqArea {
         }
     }
 
-    /// The id now.
     #[inline(always)]
     pub(super) fn id(self) -> u32 {
         match self {

@@ -173,7 +173,6 @@ fn judged(interrupted: bool, (starts, left): (u64, u64)) -> Verdict {
     }
 }
 
-/// A signal as a bit of a mask.
 fn bit(signal: c_int) -> u64 {
     1 << (signal - 1)
 }

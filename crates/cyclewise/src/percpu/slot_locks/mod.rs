@@ -26,7 +26,6 @@ pub(super) const PORTABLE: usize = if cfg!(loom) { 4 } else { 32 };
 
 /// The words of the protocol.
 pub(super) trait SlotLocks {
-    /// How many slots.
     const COUNT: usize;
 
     /// Whether a slot's lock is 0. Relaxed: a guess.

@@ -7,7 +7,6 @@ use std::sync::Mutex;
 use std::thread;
 use std::vec::Vec;
 
-/// One operation.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Push(u64),

@@ -23,7 +23,6 @@ pub(in crate::percpu) fn preferred() -> usize {
     }
 }
 
-/// Sets that.
 pub(in crate::percpu) fn prefer(slot: usize) {
     PREFERRED.set(slot);
 }

@@ -10,7 +10,6 @@ pub(in crate::percpu) fn preferred() -> usize {
     (stack as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(16) as usize % PORTABLE
 }
 
-/// Not kept.
 pub(in crate::percpu) fn prefer(_: usize) {}
 
 /// Not 0. No code here needs to tell threads apart, since no atfork handler runs.

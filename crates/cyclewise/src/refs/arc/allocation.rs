@@ -28,7 +28,6 @@ use core::alloc::Layout;
 use core::mem::{offset_of, size_of_val};
 use core::ptr::{NonNull, copy_nonoverlapping};
 
-/// The counts of a value.
 #[repr(C)]
 pub(super) struct Counts {
     pub(super) strong: Count,

@@ -61,7 +61,6 @@ pub(super) const DEAD: usize = usize::MAX;
 /// One reference, whose holder is checking whether it is the only one of either kind.
 pub(super) const CLAIMED: usize = usize::MAX - 1;
 
-/// One reference.
 pub(super) const SOLE: usize = 0;
 
 /// The largest exact count.
@@ -95,7 +94,6 @@ pub(super) const fn references(stored: usize) -> usize {
     }
 }
 
-/// A count of references.
 #[repr(transparent)]
 pub(super) struct Count(AtomicUsize);
 

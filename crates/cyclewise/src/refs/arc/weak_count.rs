@@ -11,7 +11,6 @@
 use super::count::{Count, SOLE, references};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// A count of weak references.
 #[repr(transparent)]
 pub(super) struct WeakCount(Count);
 

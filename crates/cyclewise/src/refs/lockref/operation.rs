@@ -33,7 +33,6 @@ pub(super) const fn word(count: i32) -> u64 {
     count.cast_unsigned() as u64
 }
 
-/// The count in a word.
 #[inline(always)]
 pub(super) const fn count(word: u64) -> i32 {
     (word as u32).cast_signed()
@@ -66,7 +65,6 @@ pub(super) enum Edge {
     Lock(Option<Event>),
 }
 
-/// An operation on the count.
 pub(super) trait Operation {
     /// The counts that it adds [`Self::DELTA`] to: from the first up to, not including, the second.
     const RANGE: (i32, i32);

@@ -98,7 +98,6 @@ fn exchange<O: Operation, P: Policy>(cell: &Word, policy: &P, found: u64) -> Res
     }
 }
 
-/// The operation under the lock.
 #[track_caller]
 fn update_locked<O: Operation>(cell: &Word, policy: &impl Policy, spent: bool) -> Outcome {
     lock(cell, policy, spent);

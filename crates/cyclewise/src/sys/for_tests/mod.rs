@@ -26,7 +26,6 @@ pub(crate) fn thread_cpu_ns() -> u64 {
     clock_gettime::read(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
-/// Installs a handler.
 pub(crate) fn handle(signal: c_int, handler: extern "C" fn(c_int)) {
     let mut action = Action::default();
     action.0.sa_sigaction = handler as *const () as usize;

@@ -12,7 +12,6 @@ fn each_clock_goes_forward() {
     }
 }
 
-/// No clock has this number.
 const NONE: libc::clockid_t = 1 << 20;
 
 #[test]

@@ -20,7 +20,6 @@ macro_rules! counter {
     };
 }
 
-/// The counter.
 pub(crate) static COUNTER: [Case; 5] = [
     case! { Long "rdtsc-goes-on", "A later RDTSC reads no less than an earlier one, across LFENCE, CPUID, a write of CR3 and INVLPG",
         code64!([

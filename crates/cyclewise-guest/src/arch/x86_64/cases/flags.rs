@@ -48,7 +48,6 @@ macro_rules! store_if {
 /// Stores the flags as they are within the handler, and returns.
 const SEES_FLAGS: Code = code!(flags!(1), "iretq");
 
-/// The cases.
 pub(crate) static FLAGS: [Case; 13] = [
     case! { Long "popf-follows-if", "POPF in ring 0 sets and clears IF",
         code!("push 0x202; popfq", flags!(1), "push 2; popfq", flags!(2)), Expect::Words(&[0x202, 2])

@@ -63,7 +63,6 @@ macro_rules! slowly {
     };
 }
 
-/// The cases.
 pub(crate) static INTERRUPTS: [Case; 7] = [
     sent! { "pending-sti", "An interrupt that is pending while IF is clear comes after STI, and not before", "nop", slowly!("sti") },
     sent! { "sti-delays", "STI lets it in one instruction later: CLI right behind STI keeps it out", "sti; cli", slowly!("sti") },

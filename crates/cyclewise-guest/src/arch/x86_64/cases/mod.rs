@@ -35,7 +35,6 @@ const GP: u8 = 13;
 /// An invalid opcode.
 const UD: u8 = 6;
 
-/// An exception in a ring.
 const fn fault(vector: u8, error: u32, ring: u8) -> Expect {
     Expect::Fault { vector, error, ring }
 }

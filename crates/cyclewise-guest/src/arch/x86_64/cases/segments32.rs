@@ -38,7 +38,6 @@ const CALL_BY_INT: Code = code32!(
     r = mailbox::RESULTS
 );
 
-/// The same by SYSENTER.
 const CALL_BY_SYSENTER: Code = code32!(
     [
         "push gs",
@@ -91,7 +90,6 @@ macro_rules! calls {
     };
 }
 
-/// The cases.
 pub(crate) static SEGMENTS32: [Case; 10] = [
     case! { Protected "percpu-by-segment", "%gs, %fs and the table by the CPU's number reach the same word",
         code32!([

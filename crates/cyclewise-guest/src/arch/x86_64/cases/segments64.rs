@@ -15,7 +15,6 @@ use crate::layout::{self, mailbox};
 const PERCPU_WORD: u64 = 0x1234_5678;
 const TLS_WORD: u64 = 0x0bad_cafe;
 
-/// The cases.
 pub(crate) static SEGMENTS64: [Case; 6] = [
     case! { Long "swapgs-exchanges", "SWAPGS exchanges %gs's base for the other one, and back",
         code64!([

@@ -76,7 +76,6 @@ impl Area {
     }
 }
 
-/// The thread pointer.
 #[inline(always)]
 fn thread_pointer() -> usize {
     let at;

@@ -157,9 +157,7 @@ pub(crate) trait Sections: Copy {
     unsafe fn write<I: Id, const RELEASE: bool>(area: Area, at: *mut Self, value: Self);
     /// Adds; a release if `RELEASE`.
     unsafe fn add<I: Id, const RELEASE: bool>(area: Area, at: *mut Self, value: Self);
-    /// Ands.
     unsafe fn and<I: Id>(area: Area, at: *mut Self, value: Self);
-    /// Ors.
     unsafe fn or<I: Id>(area: Area, at: *mut Self, value: Self);
     /// Stores; returns the previous value.
     unsafe fn xchg<I: Id>(area: Area, at: *mut Self, value: Self) -> Self;

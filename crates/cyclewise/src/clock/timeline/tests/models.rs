@@ -119,7 +119,6 @@ impl Model {
         }
     }
 
-    /// Reads, and publishes the reading.
     pub(super) fn publish(&self, read: impl Fn(&Self) -> u64) {
         let now = read(self);
         // Release: pairs with the Acquire in `check`.

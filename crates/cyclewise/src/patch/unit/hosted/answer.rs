@@ -14,9 +14,7 @@ pub(in crate::patch) struct Answer {
     code: u32,
     /// Its errno, count or byte.
     number: i32,
-    /// Its address.
     at: usize,
-    /// Its text.
     text: *const u8,
     length: usize,
 }

@@ -145,7 +145,6 @@ impl Slot {
         VERSION.fetch_add(1, SeqCst);
     }
 
-    /// Where its object is.
     pub(in crate::patch) fn object(&self) -> Range<usize> {
         self.object[0].load(Relaxed)..self.object[1].load(Relaxed)
     }
@@ -164,7 +163,6 @@ impl Slot {
         records.iter().filter_map(Record::site)
     }
 
-    /// How many sites it has.
     pub(in crate::patch) fn count(&self) -> usize {
         self.count.load(Relaxed)
     }
@@ -233,7 +231,6 @@ impl Slot {
     }
 }
 
-/// The ready slots.
 pub(in crate::patch) fn ready() -> impl Iterator<Item = &'static Slot> {
     // Acquire: pairs with the Release in `Claim::publish`.
     SLOTS.iter().filter(|slot| slot.state.load(Acquire) == READY)

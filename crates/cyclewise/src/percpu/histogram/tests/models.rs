@@ -74,7 +74,6 @@ impl Model {
     }
 }
 
-/// A thread by its number.
 struct Thread<'a>(&'a Model, usize);
 
 impl Thread<'_> {
@@ -173,7 +172,6 @@ impl Parts for Thread<'_> {
     }
 }
 
-/// A thread that records so many times.
 fn recorder(it: &Arc<Model>, number: usize, times: usize) -> thread::JoinHandle<()> {
     let it = it.clone();
     thread::spawn(move || (0..times).for_each(|_| Thread(&it, number).record()))

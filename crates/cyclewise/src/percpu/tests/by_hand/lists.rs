@@ -167,7 +167,6 @@ fn a_list_is_pushed_to_popped_from_and_taken() {
     assert!(copy.is_alone());
 }
 
-/// A copy whose stack holds these values.
 fn stack_of(values: &[u64]) -> Copy {
     let copy = Copy::new(CPU);
     let mut words = filled([values.len() as u64]);
@@ -176,7 +175,6 @@ fn stack_of(values: &[u64]) -> Copy {
     copy
 }
 
-/// The values of its stack.
 fn stacked(copy: &Copy) -> Vec<u64> {
     let words = copy.words();
     words[2..2 + words[0] as usize].to_vec()

@@ -43,7 +43,6 @@ impl Protocol for Count {
     }
 }
 
-/// The defects.
 const RELAXED_DEC: u8 = 1;
 const NO_ACQUIRE: u8 = 2;
 const NO_CLAMP: u8 = 3;
@@ -102,7 +101,6 @@ impl<const WRONG: u8> Protocol for Twin<WRONG> {
     }
 }
 
-/// A value and its count.
 struct Counted<P> {
     count: P,
     value: Checked<usize>,

@@ -11,7 +11,6 @@ use core::cell::{Cell, OnceCell, RefCell};
 use std::boxed::Box;
 use std::vec::Vec;
 
-/// A step of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// Before an exchange.

@@ -9,7 +9,6 @@ use crate::primitive::threads::caught;
 use core::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
 use loom::sync::atomic::AtomicU64;
 
-/// The defects.
 const NOTHING: u8 = 0;
 const RELAXED_PUT: u8 = 1;
 const RELAXED_LOCK: u8 = 2;

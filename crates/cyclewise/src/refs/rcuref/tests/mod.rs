@@ -78,7 +78,6 @@ impl<const WRONG: u8> Protocol for Twin<WRONG> {
     }
 }
 
-/// A slot: its count and its value.
 struct Slot<P> {
     count: P,
     value: Checked<bool>,

@@ -11,7 +11,6 @@ const MAX: u32 = 1 << 31;
 const PINNED: u32 = (3 << 30) - 1;
 const ZERO: u32 = u32::MAX;
 
-/// The defects.
 const RELAXED_PUT: u8 = 1;
 const NO_ACQUIRE: u8 = 2;
 const LOOKS_THEN_INCREMENTS: u8 = 3;
