@@ -127,6 +127,7 @@ fn bash_offers_subcommands_options_and_names() {
         ("cyclewise do", &["doctor"][..]),
         ("cyclewise run --qu", &["--quick"]),
         ("cyclewise run --quick lock-p", &["lock-prefix", "lock-prefix-ring0"]),
+        ("cyclewise run --test ", &["median", "welch"]),
         ("cyclewise completions ", &["bash", "fish", "zsh"]),
         // The lab's own, which no help shows.
         ("cyclewise run --run-", &[]),

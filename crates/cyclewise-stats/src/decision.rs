@@ -7,7 +7,8 @@
 //! | same | the 95 % interval of the ratio lies within ± the margin: two one-sided tests at 2.5 %; not if a difference of more than 1 % is proven that the floor hides, nor if the margin is more than 5 % |
 //! | undecided | none of these; the reason names the test that failed |
 //!
-//! Nothing else can veto. Welch's t, the rank test and the bootstrap stand beside the figures.
+//! Nothing else can veto. Welch's t, the rank test and the bootstrap stand beside the figures and decide only under
+//! `--test welch` (see [`verdict`](mod@super::verdict)).
 //!
 //! # The margin
 //! [`SAME_MARGIN`], 1 %, and never less than the noise floor: the lab promises to find 1 % (`cyclewise verify lab`), so

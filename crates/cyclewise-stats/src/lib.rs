@@ -6,7 +6,8 @@
 //!
 //! A verdict rests on paired rounds (`decision`): the median difference and its interval (`median`, `paired`), which knows
 //! how the rounds depend on each other (`dependence`), in the state of the neighbour that a probe shows (`states`), and only
-//! where the row's cost is constant (`linearity`). `welch` is shown beside it.
+//! where the row's cost is constant (`linearity`). Under `--test welch` four tests have to agree (`verdict`): `welch` after
+//! `holm`, `mann_whitney`, the bootstrap interval of the ratio, and the noise floor of an A/A control.
 //!
 //! # References
 //! Each file names the paper, book or page its formulas come from. The distributions themselves are `statrs`'s.
@@ -25,6 +26,7 @@ mod decision;
 mod dependence;
 #[cfg(feature = "commands")]
 mod discovery;
+mod floor;
 mod holm;
 #[cfg(feature = "commands")]
 pub mod levels;
@@ -73,6 +75,7 @@ pub use components::{Component, Components, Machines, components};
 pub use decision::{Decision, ENOUGH, LARGEST_MARGIN, SAME_MARGIN, Test, decide, is_negligible, reaches_negligible};
 #[cfg(feature = "commands")]
 pub use discovery::discovery_rates;
+pub use floor::{noise_floor, split_floor};
 pub use holm::holm;
 pub use linearity::{Linearity, linearity};
 pub use median::{FEWEST_IN_MEDIAN, Median, middle, order_interval};
@@ -99,7 +102,7 @@ pub use tails::{FAR, NEAR, Tail, normal_score};
 #[cfg(feature = "commands")]
 pub use together::{beyond_usual, correlation, together};
 pub use ttest::welch;
-pub use verdict::{ALPHA, Verdict};
+pub use verdict::{ALPHA, Verdict, verdict};
 #[cfg(feature = "commands")]
 pub use yuen::{Apart, FEWEST as FEWEST_COMPARED, Trimmed};
 

@@ -78,7 +78,7 @@ fn one() -> f64 {
 pub enum Estimator {
     /// The median of the differences of paired rounds, with its order-statistic interval.
     Median,
-    /// The difference of means by Welch's t, as in records of old.
+    /// The difference of means by Welch's t, as the source did.
     #[default]
     Welch,
 }

@@ -265,7 +265,7 @@ pub struct Control {
     pub of: String,
     /// Rounds in which both measurements were kept.
     pub n: usize,
-    /// The median of variant − control over paired rounds, in the experiment's unit.
+    /// The median of variant − control over paired rounds, in the experiment's unit; of means under `--test welch`.
     pub difference: f64,
     /// 99 % interval of the difference.
     pub ci99: [f64; 2],

@@ -53,7 +53,7 @@ pub use samples::{Measurement, RejectedSample, VariantSamples};
 pub use session::{Session, command_line};
 pub use setup::{Kinds, MissingVariant, Setup, SetupOf, Shape};
 pub(crate) use slope::ticks;
-pub use verdicts::give_verdicts;
+pub use verdicts::{give_verdicts, give_verdicts_by};
 
 /// The metric under which a sample carries the PMU's core cycles per operation.
 pub const CORE_CYCLES: &str = "core-cycles";

@@ -6,7 +6,7 @@ use super::{self as runner, Heading, SetupOf, timer::Anchor};
 use crate::error::Result;
 use crate::machine::{self, StealWatch, ThrottleWatch};
 use crate::record::{
-    self, CyclesPerTick, Experiment, Machine, Missing, Record, SCHEMA, Throttled, Tool, Unit, Warning, clean,
+    self, CyclesPerTick, Estimator, Experiment, Machine, Missing, Record, SCHEMA, Throttled, Tool, Unit, Warning, clean,
 };
 use crate::sys::perf;
 use serde::Serialize;
@@ -20,6 +20,7 @@ const STEAL_SHARE: f64 = 0.01;
 pub struct Session {
     machine: Machine,
     seed: u64,
+    estimator: Estimator,
     begun: Anchor,
     steal: Option<StealWatch>,
     steal_before: u64,
@@ -39,7 +40,7 @@ pub struct Session {
 
 impl Session {
     /// Starts a session: takes the fingerprint, the clock and the steal counter.
-    pub fn begin(seed: u64, pinned_cpu: Option<u32>, part: Part) -> Self {
+    pub fn begin(seed: u64, estimator: Estimator, pinned_cpu: Option<u32>, part: Part) -> Self {
         let mut machine = machine::fingerprint();
         machine.pinned_cpu = pinned_cpu;
         let mut steal = StealWatch::open().ok();
@@ -49,6 +50,7 @@ impl Session {
         Self {
             machine,
             seed,
+            estimator,
             begun: Anchor::now(),
             steal,
             steal_before,
@@ -203,7 +205,7 @@ impl Session {
         };
         so_far.join(self.part.earlier.take());
         let record = &mut so_far.record;
-        runner::give_verdicts(record);
+        runner::give_verdicts_by(record, self.estimator);
         for e in &mut record.experiments {
             figures_between(e, &record.runs);
         }

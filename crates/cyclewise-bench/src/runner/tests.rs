@@ -4,7 +4,7 @@ use super::guard::Rejection;
 use super::*;
 use crate::error::{Result, Status};
 use crate::record::made_up::record_of;
-use crate::record::{State, Unit, Verdict};
+use crate::record::{Estimator, State, Unit, Verdict};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
@@ -325,13 +325,29 @@ fn setup_control(setup: &Setup) -> usize {
     }
 }
 
+#[test]
+fn welch_decides_where_it_is_asked_for_and_lists_its_four_tests() {
+    let log = Log::default();
+    let setup = constant_pair(&log);
+    let mut record = record_of(vec![conclude(HEADING, &setup, &made(0), 1).unwrap()]);
+    give_verdicts_by(&mut record, Estimator::Welch);
+    let c = &record.experiments[0].comparisons[0];
+    assert_eq!((c.verdict, c.estimator), (Verdict::Slower, Estimator::Welch));
+    let names: Vec<&str> = c.tests.iter().map(|t| t.name.as_str()).collect();
+    assert_eq!(names, ["welch", "mann-whitney", "bootstrap", "noise-floor"]);
+    give_verdicts(&mut record);
+    let c = &record.experiments[0].comparisons[0];
+    assert_eq!((c.verdict, c.estimator), (Verdict::Slower, Estimator::Median));
+    assert_eq!(c.tests[0].name, "paired-median");
+}
+
 /// Sample `i` of a true 1.0 by a clock that slows by 2 % over `of` samples.
 fn drifting(i: usize, of: usize) -> f64 {
     let wobble = 0.001 * ((i * 7 % 11) as f64 / 5.0 - 1.0);
     1.0 + 0.02 * i as f64 / of as f64 + wobble
 }
 
-fn drift_verdict(at: impl Fn(usize, usize) -> usize) -> Verdict {
+fn drift_verdict(estimator: Estimator, at: impl Fn(usize, usize) -> usize) -> Verdict {
     let log = Log::default();
     let column = |which: usize| VariantSamples {
         name: ["a", "b", ""][which].to_string(),
@@ -346,17 +362,21 @@ fn drift_verdict(at: impl Fn(usize, usize) -> usize) -> Verdict {
         ..Measurement::default()
     };
     let mut record = record_of(vec![conclude(HEADING, &constant_pair(&log), &measured, 1).unwrap()]);
-    give_verdicts(&mut record);
+    give_verdicts_by(&mut record, estimator);
     record.experiments[0].comparisons[0].verdict
 }
 
 #[test]
 fn a_clock_that_drifts_does_not_part_what_is_interleaved() {
-    assert!(!drift_verdict(|which, round| 3 * round + which).is_claim());
-    // The twin: one variant after the other, the control beside its variant. The rounds' differences are seen to depend on
-    // each other, and are worth too few to tell.
+    let interleaved = |which, round| 3 * round + which;
+    for estimator in [Estimator::Median, Estimator::Welch] {
+        assert!(!drift_verdict(estimator, interleaved).is_claim());
+    }
+    // The twin: one variant after the other, the control beside its variant. Means take the drift for a difference; the
+    // rounds' differences are seen to depend on each other, and are worth too few to tell.
     let one_after_the_other = |which: usize, round: usize| if which == 0 { round } else { 100 + 2 * round + which - 1 };
-    assert_eq!(drift_verdict(one_after_the_other), Verdict::None);
+    assert_eq!(drift_verdict(Estimator::Welch, one_after_the_other), Verdict::Faster);
+    assert_eq!(drift_verdict(Estimator::Median, one_after_the_other), Verdict::None);
 }
 
 #[test]

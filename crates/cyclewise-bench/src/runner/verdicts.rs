@@ -15,10 +15,15 @@
 //! A slope that is no cost decides nothing. The two are compared in loops of each length, and among other instructions where
 //! both were measured there: a verdict is what all lengths say ([`decide_at_lengths`](stats::decide_at_lengths)), if what they
 //! add elsewhere shows the same somewhere and the opposite nowhere (`lengths`).
+//!
+//! # Welch
+//! [`Estimator::Welch`] is the rule of the source: four tests on means have to agree (see [`verdict`](crate::stats::verdict)).
+//! Each is listed with its figure. It knows no states, and takes dependent rounds for independent ones. A row that is not
+//! linear gets no verdict from it either.
 
 use super::{by_ranks, lengths, stolen};
 use crate::record::{
-    Among, Comparison, Estimator, Experiment, Paired, Reason, Record, State, TimedCommand, Variant, Verdict,
+    self, Among, Comparison, Estimator, Experiment, Paired, Reason, Record, State, Test, TimedCommand, Variant, Verdict,
 };
 use crate::stats::{self, Decision};
 
@@ -39,12 +44,20 @@ pub(super) fn noise_note(variants: &[Variant]) -> Option<String> {
     })
 }
 
-/// Corrects p over all comparisons of `record` and sets the verdicts.
+/// Corrects p over all comparisons of `record` and sets the verdicts, by paired medians.
 pub fn give_verdicts(record: &mut Record) {
+    give_verdicts_by(record, Estimator::Median);
+}
+
+/// The same, by this estimator.
+pub fn give_verdicts_by(record: &mut Record, estimator: Estimator) {
     let comparisons = || record.experiments.iter().flat_map(|e| &e.comparisons);
-    let p: Vec<f64> = comparisons()
-        .map(|c| c.headline.as_ref().map_or(1.0, |h| lengths::largest_p(c, h)))
-        .collect();
+    let p: Vec<f64> = match estimator {
+        Estimator::Welch => comparisons().map(|c| c.p).collect(),
+        Estimator::Median => comparisons()
+            .map(|c| c.headline.as_ref().map_or(1.0, |h| lengths::largest_p(c, h)))
+            .collect(),
+    };
     // The states beside the headline are a family of their own, without those that decide nothing.
     let decides = |s: &&Paired| s.state != State::Mixed;
     let p_states: Vec<f64> = comparisons()
@@ -55,13 +68,19 @@ pub fn give_verdicts(record: &mut Record) {
     let mut corrected_states = stats::holm(&p_states).into_iter();
     for e in &mut record.experiments {
         let mut comparisons = std::mem::take(&mut e.comparisons);
+        if estimator == Estimator::Welch {
+            welch_control(e);
+        }
         for c in &mut comparisons {
-            c.estimator = Estimator::Median;
+            c.estimator = estimator;
             c.among = among.next().flatten();
             c.p_holm = corrected.next().unwrap_or(1.0);
             let corrected = |s: &Paired| decides(&s).then(|| corrected_states.next()).flatten().unwrap_or(1.0);
             let states: Vec<f64> = c.states.iter().map(corrected).collect();
-            let mut decision = by_median(e, c, &states);
+            let mut decision = match estimator {
+                Estimator::Median => by_median(e, c, &states),
+                Estimator::Welch => by_welch(e, c),
+            };
             if let Some(why) = unlike_failures(e, c) {
                 decision = Decision {
                     tests: decision.tests,
@@ -181,6 +200,11 @@ fn in_state(e: &Experiment, [a, b]: [&Variant; 2], c: &Comparison, paired: &Pair
     stats::decide(paired, p_holm, median(a).max(median(b)), floor, e.unit.more_is_faster())
 }
 
+/// Whether the row's headline is not linear, or any figure where it has no headline.
+fn is_headline_bent(v: &Variant) -> bool {
+    v.is_bent_in(v.figure().state)
+}
+
 fn not_linear(v: &Variant) -> Decision {
     let why = v.linearity.as_ref().filter(|l| l.linear == Some(false));
     let why = why.map_or("", |l| &l.why);
@@ -230,6 +254,79 @@ fn variant<'a>(e: &'a Experiment, name: &str) -> Option<&'a Variant> {
     e.variants.iter().find(|v| v.name == name)
 }
 
+/// Puts the floor of means in place of that of medians.
+fn welch_control(e: &mut Experiment) {
+    let Some(mut control) = e.control.take() else { return };
+    let samples = variant(e, &control.of)
+        .map(|v| v.samples.as_slice())
+        .unwrap_or_default();
+    let floor = if control.samples.is_empty() {
+        stats::split_floor(samples)
+    } else {
+        stats::noise_floor(samples, &control.samples)
+    };
+    e.control = floor.map(|floor| {
+        control.difference = floor.difference;
+        control.ci99 = floor.ci99;
+        control.floor = floor.share;
+        control.states.clear();
+        control
+    });
+}
+
+fn by_welch(e: &Experiment, c: &Comparison) -> Decision {
+    let rows = [&c.a, &c.b].map(|name| variant(e, name));
+    if let Some(bent) = rows.into_iter().flatten().find(|v| is_headline_bent(v)) {
+        return not_linear(bent);
+    }
+    let reference = variant(e, &c.b).map_or(f64::NAN, |v| v.mean);
+    let floor = e.control.as_ref().map(|c| c.floor);
+    let ratio_ci95 = record::bounds(c.ratio_ci95);
+    let verdict = stats::verdict(
+        c.difference,
+        reference,
+        c.p_holm,
+        c.p_rank,
+        ratio_ci95,
+        floor,
+        e.unit.more_is_faster(),
+    );
+    let share = (c.difference / reference).abs();
+    let test = |name: &str, passed: bool, seen: String| Test {
+        name: name.to_string(),
+        seen,
+        passed,
+    };
+    let [low, high] = ratio_ci95;
+    let tests = vec![
+        test(
+            "welch",
+            c.p_holm < stats::ALPHA,
+            format!("p {:.2e}, {:.2e} after Holm's correction", c.p, c.p_holm),
+        ),
+        test("mann-whitney", c.p_rank < stats::ALPHA, format!("p {:.2e}", c.p_rank)),
+        test(
+            "bootstrap",
+            (low > 1.0 && c.difference > 0.0) || (high < 1.0 && c.difference < 0.0),
+            format!("ratio {:.4} [{low:.4}, {high:.4}]", c.ratio),
+        ),
+        test(
+            "noise-floor",
+            floor.is_some_and(|floor| share > floor),
+            floor.map_or("no A/A control".to_string(), |floor| {
+                format!("{:.2} % against a floor of {:.2} %", 100.0 * share, 100.0 * floor)
+            }),
+        ),
+    ];
+    let failed: Vec<&str> = tests.iter().filter(|t| !t.passed).map(|t| t.seen.as_str()).collect();
+    Decision {
+        reason: (verdict == Verdict::Undecided)
+            .then(|| Reason::Other(format!("no difference is shown: {}", failed.join("; ")))),
+        verdict,
+        tests,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -271,7 +368,7 @@ mod tests {
         }
     }
 
-    fn judged(a: Variant, b: Variant, comparison: Comparison) -> Comparison {
+    fn judged(a: Variant, b: Variant, comparison: Comparison, estimator: Estimator) -> Comparison {
         let mut record = Record {
             experiments: vec![Experiment {
                 rounds: 100,
@@ -290,7 +387,7 @@ mod tests {
             }],
             ..Record::default()
         };
-        give_verdicts(&mut record);
+        give_verdicts_by(&mut record, estimator);
         record.experiments.remove(0).comparisons.remove(0)
     }
 
@@ -306,14 +403,16 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_is_not_linear_has_no_verdict_over_all_rounds() {
+    fn a_row_that_is_not_linear_has_no_verdict_over_all_rounds_nor_by_means() {
         // Too few rounds were quiet on both sides, so the pair's headline is of all rounds and the row's of the quiet ones.
-        let pair = || of(paired(State::All, 1.5, 1e-9), Vec::new());
-        let bent = judged(row("a", false), row("b", true), pair());
-        assert_eq!(bent.verdict, Verdict::None);
-        assert!(bent.reason.unwrap().contains("not linear: a"));
-        let twin = judged(row("a", true), row("b", true), pair());
-        assert_eq!(twin.verdict, Verdict::Slower);
+        for estimator in [Estimator::Median, Estimator::Welch] {
+            let pair = || of(paired(State::All, 1.5, 1e-9), Vec::new());
+            let bent = judged(row("a", false), row("b", true), pair(), estimator);
+            assert_eq!(bent.verdict, Verdict::None);
+            assert!(bent.reason.unwrap().contains("not linear: a"));
+            let twin = judged(row("a", true), row("b", true), pair(), estimator);
+            assert_eq!(twin.verdict, Verdict::Slower);
+        }
     }
 
     #[test]
@@ -339,10 +438,10 @@ mod tests {
             ..row("b", true)
         };
         let without = || Comparison::default();
-        let c = judged(row("a", true), nothing, without());
+        let c = judged(row("a", true), nothing, without(), Estimator::Median);
         assert_eq!(c.verdict, Verdict::None);
         assert!(c.reason.unwrap().starts_with("b has no measurable cost"));
-        let twin = judged(row("a", true), row("b", true), without());
+        let twin = judged(row("a", true), row("b", true), without(), Estimator::Median);
         assert!(twin.reason.unwrap().contains("lost samples"));
     }
 
@@ -352,7 +451,7 @@ mod tests {
         let beside = |other: Option<Paired>| {
             let states = [busy()].into_iter().chain(other).collect();
             let pair = of(paired(State::Quiet, 1.5, 1e-9), states);
-            judged(row("a", true), row("b", true), pair)
+            judged(row("a", true), row("b", true), pair, Estimator::Median)
         };
         assert_eq!(beside(None).verdict, Verdict::Depends);
         let c = beside(Some(paired(State::Mixed, 0.5, 0.03)));
@@ -367,7 +466,7 @@ mod tests {
     fn what_only_the_busy_state_shows_is_in_the_reason() {
         let with = |busy: f64| {
             let pair = of(paired(State::Quiet, 1.0, 0.9), vec![paired(State::Busy, busy, 1e-9)]);
-            judged(row("a", true), row("b", true), pair)
+            judged(row("a", true), row("b", true), pair, Estimator::Median)
         };
         let c = with(1.3);
         assert_eq!(c.verdict, Verdict::Same);

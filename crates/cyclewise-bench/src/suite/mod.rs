@@ -30,6 +30,7 @@ pub use options::HELP;
 pub use session::{Settings, session};
 
 use crate::error::{Error, Result};
+use crate::record::Estimator;
 use crate::runner::parts::{self, Part};
 use crate::runner::turns::Turns;
 use crate::runner::{Bench, CpuChoice, Guards, Progress, Session, tick_rate};
@@ -180,7 +181,7 @@ impl Suite {
     fn place(&mut self) -> Option<Place> {
         if self.place.is_none() {
             let part = self.part.take().unwrap_or_else(Part::whole);
-            match self.begin(part) {
+            match self.begin(part, Estimator::Median) {
                 Ok(place) => self.place = Some(place),
                 Err(error) => self.fail(error),
             }
@@ -189,10 +190,10 @@ impl Suite {
     }
 
     /// Begins the session of this part of a run.
-    fn begin(&self, part: Part) -> Result<Place> {
+    fn begin(&self, part: Part, estimator: Estimator) -> Result<Place> {
         let choice = CpuChoice::new(self.options.cpu.or(part.cpu()))?;
         let (seed, parts) = (part.seed(self.options.seed), part.of);
-        let session = Session::begin(seed, Some(choice.cpu), part);
+        let session = Session::begin(seed, estimator, Some(choice.cpu), part);
         self.shared.change(|state| state.session = Some(session));
         Ok(Place {
             choice,

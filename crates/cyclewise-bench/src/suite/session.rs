@@ -4,6 +4,7 @@ use super::options::{Action, Options};
 use super::state::{Shared, State};
 use super::{Observer, Suite};
 use crate::error::Result;
+use crate::record::Estimator;
 use crate::runner::parts::Part;
 use crate::runner::{CpuChoice, Mode, Progress, Session};
 use std::rc::Rc;
@@ -19,6 +20,8 @@ pub struct Settings {
     pub seed: u64,
     /// The CPU of rows that one thread runs; `None`: the idlest.
     pub cpu: Option<u32>,
+    /// What verdicts are given by.
+    pub estimator: Estimator,
     /// The part of the run that this process is.
     pub part: Part,
     /// Gets the progress.
@@ -49,7 +52,7 @@ pub fn session(settings: Settings, define: impl FnOnce(&mut Suite, &CpuChoice)) 
         observer: Some(settings.observer),
         ..Suite::new(options, shared.clone(), settings.progress)
     };
-    let place = suite.begin(settings.part)?;
+    let place = suite.begin(settings.part, settings.estimator)?;
     suite.place = Some(place.clone());
     define(&mut suite, &place.choice);
     Ok(shared.take_session().expect("it has begun, and no limit ends it"))

@@ -1,6 +1,7 @@
 //! The options of every subcommand that measures.
 
-use clap::Args;
+use crate::record::Estimator;
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,6 +10,9 @@ pub(super) struct Common {
     /// Seed of the variants' order and of the bootstrap
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(super) seed: u64,
+    /// What verdicts rest on
+    #[arg(long, value_name = "TEST", value_enum, default_value_t = DecidingTest::Median)]
+    pub(super) test: DecidingTest,
     /// Write the record as JSON; `-` writes it to stdout instead of the table. Like every document, it is compressed by gzip if
     /// its name ends in .gz
     #[arg(long, value_name = "PATH")]
@@ -33,6 +37,24 @@ pub(super) struct Common {
     /// Print every column [default: those that fit the terminal, at most 100 characters]
     #[arg(long)]
     pub(super) wide: bool,
+}
+
+/// What verdicts rest on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum DecidingTest {
+    /// The median of paired rounds in the quiet state of the machine
+    Median,
+    /// The means of all samples: Welch's t, the rank test, the bootstrap and the noise floor have to agree
+    Welch,
+}
+
+impl From<DecidingTest> for Estimator {
+    fn from(test: DecidingTest) -> Self {
+        match test {
+            DecidingTest::Median => Self::Median,
+            DecidingTest::Welch => Self::Welch,
+        }
+    }
 }
 
 /// More would overflow what is made of it, such as ticks.

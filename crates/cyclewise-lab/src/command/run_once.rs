@@ -21,6 +21,7 @@ pub(super) fn measure(args: &RunArgs, chosen: &[&Definition], part: Part) -> Res
         time: args.time,
         seed: args.common.seed,
         cpu: args.cpu,
+        estimator: args.common.test.into(),
         part,
         progress: reporter.clone(),
         // Of one experiment the last line tells.

@@ -117,7 +117,7 @@ fn measure(
 ) -> Result<(Record, bool, bool)> {
     let choice = CpuChoice::any()?;
     let reporter = Reporter::on_stderr();
-    let mut session = Session::begin(args.common.seed, None, Part::whole());
+    let mut session = Session::begin(args.common.seed, args.common.test.into(), None, Part::whole());
     let settings = prepared.settings.clone();
     let complete = |e| Experiment {
         timing: Some(settings.clone()),

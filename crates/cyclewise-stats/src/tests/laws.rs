@@ -60,6 +60,8 @@ proptest! {
             rounds_ratio_ci(&complete(&rounds), 7)
         };
         prop_assert_eq!(interval(&a, &b), interval(&scaled(&a), &scaled(&b)));
+        let share = |v: &[f64]| split_floor(v).map(|f| f.share);
+        prop_assert_eq!(share(&a), share(&scaled(&a)));
     }
 
     #[test]
@@ -120,6 +122,14 @@ proptest! {
     }
 
     #[test]
+    fn the_floor_is_no_smaller_than_what_was_seen(a in samples(), b in samples()) {
+        for floor in [noise_floor(&a, &b), split_floor(&a)].into_iter().flatten() {
+            prop_assert!(floor.ci99[0] <= floor.difference && floor.difference <= floor.ci99[1]);
+            prop_assert!(floor.share >= 0.0 && floor.share.is_finite());
+        }
+    }
+
+    #[test]
     fn no_finite_input_panics_or_leaves_the_finite(a in wild(), b in wild(), level in prop::num::f64::ANY) {
         let mut out = Vec::new();
         if let Some(s) = describe(&a) {
@@ -128,6 +138,9 @@ proptest! {
         for t in [welch(&a, &b), pooled(&a, &b)].into_iter().flatten() {
             out.extend([t.difference, t.se, t.t, t.df, t.p, t.ci95[0], t.ci95[1]]);
             out.extend(t.ci(level));
+        }
+        for f in [noise_floor(&a, &b), split_floor(&a)].into_iter().flatten() {
+            out.extend([f.difference, f.ci99[0], f.ci99[1], f.share]);
         }
         let pairs: Vec<(f64, f64)> = a.iter().copied().zip(b.iter().copied()).collect();
         out.extend(rounds_ratio_ci(&complete(&pairs), 1).into_iter().flatten());

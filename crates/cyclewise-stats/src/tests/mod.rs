@@ -3,6 +3,7 @@
 mod laws;
 mod published;
 pub(super) mod rates;
+mod verdicts;
 
 /// Rounds that lost no sample.
 pub(super) fn complete(pairs: &[(f64, f64)]) -> Vec<(Option<f64>, Option<f64>)> {

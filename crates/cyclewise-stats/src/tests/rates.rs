@@ -120,6 +120,20 @@ fn holm_keeps_the_whole_record_honest() {
 }
 
 #[test]
+fn the_split_floor_has_the_width_of_a_full_control() {
+    // The scaled difference of halves must spread as the difference of two full columns does.
+    let mut source = Source::new(13);
+    let mut s = || column(40, || source.gaussian(SD));
+    let (mut halves, mut full) = (Vec::new(), Vec::new());
+    for _ in 0..2000 {
+        halves.push(split_floor(&s()).unwrap().difference);
+        full.push(noise_floor(&s(), &s()).unwrap().difference);
+    }
+    let ratio = describe(&halves).unwrap().sd / describe(&full).unwrap().sd;
+    assert!((ratio - 1.0).abs() < 0.07, "{ratio}");
+}
+
+#[test]
 fn the_bootstrap_covers_the_true_ratio() {
     let missed = rate(300, 14, |s| {
         let pairs: Vec<(f64, f64)> = (0..40).map(|_| (s.gaussian(SD), s.gaussian(SD))).collect();

@@ -4,20 +4,27 @@
 //! refcount: the more CPUs, the more contention for those two cache lines. This is the workload on which unbounded
 //! compare-and-swap loops were found to collapse on ThunderX2.
 //!
+//! The rows with a `t` are the same in userspace: as many threads, and a cache whose entries count their users with a
+//! `LockRef` or a mutex, or do not count them and use a reader lock.
+//!
 //! # References
 //! Jayachandran C. Nair, refcount-test: `otest` does 500 000 iterations of open, read 64 bytes, close; `runtest.sh`
 //! starts 1, 2, 4, ... of them on one 512-byte file. There, each process times itself; here, one interval spans them
 //! all.
 
+mod cache;
 mod processes;
 mod target;
 
 use super::{Definition, Mode, Options, Published};
 use crate::error::{Error, Result};
 use crate::record::Unit;
+use crate::runner::crowd::Crowd;
 use crate::runner::{Guards, Sample, Sampler, Setup};
+use cache::{ByLockRef, ByMutex, ByRwLock, CacheRow};
 use processes::Processes;
 use std::sync::Arc;
+use std::time::Duration;
 use target::Target;
 
 /// The counts of `runtest.sh`.
@@ -32,7 +39,7 @@ const THUNDERX2: &str = "ThunderX2 (SMT 4, 28 cores, 2 sockets: 224 CPUs)";
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "open-read-close",
-    question: "How does opening, reading and closing one file scale with the number of processes?",
+    question: "How does opening, reading and closing one file scale with the number of processes, and one cache entry with the number of threads?",
     source: "Jan Glauber, Linus Torvalds, Jayachandran C. Nair and others, \"Disable lockref on arm64\", April to June 2019",
     unit: Unit::OpsPerSecond,
     guards: Guards::WholeMachine,
@@ -72,7 +79,12 @@ fn setup(options: &Options) -> Result<Setup> {
     let counts = counts(&options.threads, cpus.len())?;
     let target = Arc::new(Target::create(&std::env::temp_dir())?);
     let iterations = iterations(options.mode, &target, &cpus)?;
-    let notes = notes(&counts, cpus.len(), iterations, &target);
+    let span = Duration::from_millis(match options.mode {
+        Mode::Quick => 20,
+        Mode::Normal => 100,
+        Mode::Full => 1000,
+    });
+    let notes = notes(&counts, cpus.len(), iterations, span, &target);
 
     // The others are compared with p1; if it is not among the counts, with the first.
     let base = counts.iter().position(|&c| c == 1).unwrap_or(0);
@@ -83,8 +95,8 @@ fn setup(options: &Options) -> Result<Setup> {
         .filter(fits)
         .max_by_key(|&(_, &count)| count)
         .map_or(base, |(i, _)| i);
-    let compare = (0..counts.len()).filter(|&i| i != base).map(|i| (i, base)).collect();
-    let samplers = counts
+    let mut compare: Vec<_> = (0..counts.len()).filter(|&i| i != base).map(|i| (i, base)).collect();
+    let mut samplers: Vec<_> = counts
         .iter()
         .map(|&count| {
             let processes = Processes::new(Arc::clone(&target), cpus.clone(), count, iterations);
@@ -94,6 +106,19 @@ fn setup(options: &Options) -> Result<Setup> {
             }) as Box<dyn Sampler>
         })
         .collect();
+    for &count in &counts {
+        let crowd = Crowd {
+            cpus: cpus.clone(),
+            threads: count as usize,
+            pinned: true,
+            span,
+        };
+        let lockref = samplers.len();
+        compare.extend([(lockref, lockref + 1), (lockref, lockref + 2)]);
+        samplers.push(CacheRow::<ByLockRef>::sampler(crowd.clone()));
+        samplers.push(CacheRow::<ByMutex>::sampler(crowd.clone()));
+        samplers.push(CacheRow::<ByRwLock>::sampler(crowd));
+    }
     Ok(Setup {
         compare,
         samplers,
@@ -152,13 +177,19 @@ fn iterations(mode: Mode, target: &Arc<Target>, cpus: &[u32]) -> Result<u64> {
     Ok(((fill / step).round() * step).clamp(1000.0, 500_000.0) as u64)
 }
 
-fn notes(counts: &[u32], cpus: usize, iterations: u64, target: &Target) -> Vec<String> {
+fn notes(counts: &[u32], cpus: usize, iterations: u64, span: Duration, target: &Target) -> Vec<String> {
     let mut notes = vec![
         format!(
             "{iterations} times in each process: open(O_RDONLY), read 64 bytes, close, of one {}-byte file on {}; the rate \
              is over the interval from the earliest start to the latest end",
             target::SIZE,
             target.file_system()
+        ),
+        format!(
+            "-tN: N threads, pinned round robin, for {} ms, on one entry of a cache of their own: find it by name and take a \
+             reference, copy 64 bytes, drop the reference; lockref: get_not_dead and put_or_lock; mutex: a count in std's mutex; \
+             rwlock: std's, read-locked from open to close",
+            span.as_millis()
         ),
         format!(
             "the source had 28 to 224 CPUs of ThunderX2; {cpus} may be used here, so what happens beyond {cpus} \

@@ -77,7 +77,10 @@ fn counts_are_held_against_one_process_and_over_subscription_is_noted() {
         ..Options::default()
     };
     let mut setup = setup(&options).unwrap();
-    assert_eq!(setup.compare, [(0, 1)]);
+    // The counts, and lockref against mutex and rwlock for each.
+    assert_eq!(setup.compare, [(0, 1), (2, 3), (2, 4), (5, 6), (5, 7)]);
+    let names: Vec<&str> = setup.samplers.iter().map(|s| s.name()).collect();
+    assert_eq!(names[5..], ["lockref-t1", "mutex-t1", "rwlock-t1"]);
     assert_eq!(setup.control, crate::runner::Control::Repeat(1));
     assert!(
         setup.notes.iter().any(|n| n.contains("over-subscribed")),
