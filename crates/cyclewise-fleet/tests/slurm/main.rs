@@ -17,5 +17,3 @@ mod planned;
 mod processes;
 mod records;
 mod script;
-mod sweep;
-mod sweeps;

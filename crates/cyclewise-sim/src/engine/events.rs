@@ -66,7 +66,6 @@ impl Event {
     }
 }
 
-/// The planned events.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     heap: BinaryHeap<Reverse<u128>>,
@@ -74,7 +73,6 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// Plans an event.
     #[inline]
     pub(crate) fn plan(&mut self, at: Picos, event: Event) {
         let order = self.planned << (64 - COUNT_BITS) | event.pack();

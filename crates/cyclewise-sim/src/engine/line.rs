@@ -38,7 +38,6 @@ pub(crate) struct Local {
     pub(crate) promised: bool,
 }
 
-/// A line.
 #[derive(Clone, Debug)]
 pub(crate) struct LineState {
     pub(crate) value: u64,

@@ -14,7 +14,6 @@ pub enum WorkloadKind {
     FetchAdd,
     /// A loop of compare-and-exchange, or of load-exclusive and store-exclusive.
     Exchange,
-    /// A lock.
     Lock,
 }
 
@@ -30,7 +29,6 @@ impl WorkloadKind {
         }
     }
 
-    /// Its name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::FetchAdd => "fetch-add",
@@ -99,7 +97,6 @@ impl Pattern {
         }
     }
 
-    /// Its name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Addition => "additions",
@@ -152,7 +149,6 @@ impl Reach {
         }
     }
 
-    /// Its name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Socket => "in a socket",
@@ -171,7 +167,6 @@ pub struct Group {
 }
 
 impl Group {
-    /// Its name in tables.
     pub fn name(self) -> String {
         format!("{}, {}", self.pattern.name(), self.reach.name())
     }

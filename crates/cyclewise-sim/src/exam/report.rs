@@ -10,14 +10,10 @@ use crate::Relax;
 use cyclewise_bench::stats::median;
 use rayon::prelude::*;
 
-/// A row of the examination.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExamRow {
-    /// The machine.
     pub machine: String,
-    /// Its group.
     pub group: Group,
-    /// The published row.
     pub published: PublishedRow,
     /// The simulated time, also where it is refused as a prediction; `None` if the program made no progress.
     pub simulated: Option<f64>,
@@ -71,7 +67,6 @@ impl Refusal {
 }
 
 impl ExamRow {
-    /// Its kind.
     pub const fn kind(&self) -> WorkloadKind {
         self.group.pattern.kind()
     }
@@ -124,7 +119,6 @@ pub(super) fn label(row: &PublishedRow) -> String {
 /// The predictions of a kind against what is asked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KindResult {
-    /// The kind.
     pub kind: WorkloadKind,
     /// Predicted rows.
     pub rows: usize,
@@ -145,7 +139,6 @@ impl KindResult {
     }
 }
 
-/// The result of the examination.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Examination {
     /// The rows of the examined half.
@@ -157,7 +150,6 @@ pub struct Examination {
 }
 
 impl Examination {
-    /// The result of each kind.
     pub fn kinds(&self) -> Vec<KindResult> {
         WorkloadKind::ALL.iter().map(|kind| result(*kind, &self.rows)).collect()
     }
@@ -205,7 +197,6 @@ pub fn run() -> Examination {
     }
 }
 
-/// The rows of a machine.
 pub(super) fn examine(machine: &PublishedMachine, learned: &[Learned]) -> Vec<ExamRow> {
     let learned = learned.iter().find(|learned| learned.family == machine.family);
     let built = learned.and_then(|learned| anchored(machine, &learned.laws));

@@ -108,7 +108,6 @@ impl Hold {
 pub enum FirstAccess {
     /// As a copy, which the write upgrades.
     Shared,
-    /// Exclusively.
     Exclusive,
 }
 

@@ -107,12 +107,10 @@ pub struct Machine {
 pub struct Published {
     /// Name of the closest workload.
     pub workload: String,
-    /// Number of threads.
     pub threads: u32,
     /// Relax policy of its loops.
     #[serde(default)]
     pub relax: Relax,
-    /// The figure.
     pub value: f64,
     /// Its unit, one of [`UNITS`].
     pub unit: String,
@@ -121,7 +119,6 @@ pub struct Published {
 }
 
 impl Machine {
-    /// The number of CPUs.
     pub fn cpus(&self) -> u32 {
         self.topology.cpus()
     }

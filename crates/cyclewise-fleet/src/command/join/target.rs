@@ -5,17 +5,16 @@ use crate::error::{Error, Result};
 use crate::export::job;
 use crate::files;
 use cyclewise_report::files::output;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Folders of a plan, in which only its tasks write.
-const FOLDERS: [&str; 6] = ["shards", "records", "doctor", "nodes", "logs", "machines"];
+const FOLDERS: [&str; 4] = ["records", "doctor", "nodes", "logs"];
 
-/// Rejects a target that cannot be written, that belongs to the plan, or that is one of the files to join. `is_own` knows an earlier
-/// output.
+/// Rejects a target that cannot be written, that belongs to the plan, or that is one of the files to join.
 ///
 /// # Errors
 /// Exit 2, before anything is read.
-pub(super) fn check(dir: &Path, target: &Path, is_own: &dyn Fn(&Path) -> bool) -> Result<()> {
+pub(super) fn check(dir: &Path, target: &Path) -> Result<()> {
     if target == Path::new("-") || !dir.is_dir() {
         return Ok(());
     }
@@ -27,7 +26,7 @@ pub(super) fn check(dir: &Path, target: &Path, is_own: &dyn Fn(&Path) -> bool) -
         ))
         .in_one_line());
     }
-    files::input::refuse(target, &[dir.to_owned()], is_own)
+    files::input::refuse(target, &[dir.to_owned()], &files::input::is_joined)
 }
 
 /// What of the plan in `dir` a file is.
@@ -39,9 +38,4 @@ fn part_of_plan(dir: &Path, target: &Path) -> Option<String> {
     let is = |name: &&&str| output::resolve(&dir.join(name)) == *target;
     let file = job::FILES.iter().chain([&KEY]).find(is)?;
     Some(format!("the plan's own file {file}"))
-}
-
-/// The target that the command line names, or the one of this name in the folder.
-pub(super) fn named(json: Option<&PathBuf>, dir: &Path, name: &str) -> PathBuf {
-    json.cloned().unwrap_or_else(|| dir.join(name))
 }
