@@ -7,8 +7,10 @@
 //! The redis of the truth is the server's process alone, while the document has its client too; so there, only the process whose
 //! command names `redis-server` counts, by its share of all locked instructions.
 
-use cyclewise_locks::forecast::{Costs, NativeTime, OperationCost, Remedy, Surroundings, Ticks, forecast};
+use cyclewise_bench::record;
+use cyclewise_locks::forecast::{Costs, NativeTime, Remedy, forecast};
 use cyclewise_locks::profile::{Form, Profile};
+use cyclewise_locks::record::costs;
 use flate2::read::GzDecoder;
 use serde_json::{Map, Value, json};
 use std::error::Error;
@@ -72,7 +74,6 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// A row of the truth.
 struct Row {
     program: String,
     locked_s: f64,
@@ -162,42 +163,14 @@ fn summary(profile: &Profile) -> Value {
     json!({"instructions": profile.instructions, "sites": sites})
 }
 
+/// The costs of a file of `src/forecast/truth`, or of a record.
 fn read_costs(path: &str) -> Result<Costs> {
-    let record: Value = serde_json::from_str(&read_to_string(path)?)?;
-    if record.get("operations").is_some() {
-        return Ok(serde_json::from_value(record)?);
+    if let Some(costs) = read_to_string(path)
+        .ok()
+        .and_then(|text| serde_json::from_str(&text).ok())
+    {
+        return Ok(costs);
     }
-    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
-    let experiments = list(&record["experiments"]);
-    let found = experiments.iter().find(|e| e["name"] == "in-context");
-    let matrix = &found.ok_or("the record lacks in-context")?["matrix"];
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let cell = |cell: &Value| {
-        let added = cell.get("added")?;
-        Some(Ticks {
-            ticks: added["ticks"].as_f64()?,
-            ci95: [added["ci95"][0].as_f64()?, added["ci95"][1].as_f64()?],
-        })
-    };
-    Ok(Costs {
-        cpu: text(&record["machine"]["cpu_model"]),
-        tick_ns: 1e9
-            / record["machine"]["tsc_hz"]
-                .as_f64()
-                .ok_or("the record lacks the counter's rate")?,
-        surroundings: list(&matrix["surroundings"])
-            .iter()
-            .map(|s| Surroundings {
-                name: text(&s["name"]),
-                own_ticks: s["own"][0]["median"].as_f64().unwrap_or(f64::NAN),
-            })
-            .collect(),
-        operations: list(&matrix["operations"])
-            .iter()
-            .map(|o| OperationCost {
-                name: text(&o["name"]),
-                added: list(&o["cells"]).iter().map(cell).collect(),
-            })
-            .collect(),
-    })
+    let record = record::load(Path::new(path)).map_err(|e| e.message)?;
+    Ok(costs(&record).ok_or("the record lacks in-context")?)
 }

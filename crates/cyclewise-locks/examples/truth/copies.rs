@@ -1,22 +1,38 @@
-//! Both sides of a program that is copied: itself and each library that `ldd` names, as they are and by `elide`.
+//! Both sides of a program that is copied: itself and each library that `ldd` names, as they are and without LOCK.
 
 use super::command::output;
 use super::table::SIDES;
-use crate::elide;
+use crate::elide::{elide, executed};
+use object::Object;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Both sides of a program and its libraries; how many prefixes the copies lack.
+/// Copies the libraries of a program to the side with LOCK.
+///
+/// # Errors
+/// One line, where something cannot be copied.
+pub(super) fn with_libraries(folder: &Path, program: &Path) -> Result<(), String> {
+    let libraries = libraries_of(folder, program, None)?;
+    let mut libraries = libraries.iter();
+    libraries.try_for_each(|(library, path)| copied(path, &folder.join(SIDES[0]).join(library)))
+}
+
+/// Makes the side without LOCK of what is on the other, by what a counted run of that has executed; how many prefixes the copies lack.
 ///
 /// # Errors
 /// One line, where something cannot be copied, or a copy would load a library that is none.
-pub(super) fn copies(folder: &Path, program: &Path, name: &str) -> Result<usize, String> {
-    let mut replaced = elide::copy(program, &folder.join("elided").join(name))?;
-    let libraries = libraries_of(folder, program, None)?;
-    for (library, path) in &libraries {
-        copied(path, &folder.join("locked").join(library))?;
-        replaced += elide::copy(path, &folder.join("elided").join(library))?;
+pub(super) fn elided(folder: &Path, name: &str, document: &Path) -> Result<usize, String> {
+    let mut replaced = 0;
+    let root = fs::canonicalize(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let executed = executed(document)?;
+    for library in fs::read_dir(folder.join(SIDES[0])).into_iter().flatten().flatten() {
+        let file = library.file_name();
+        let copy = folder.join(SIDES[1]).join(&file);
+        copied(&library.path(), &copy)?;
+        if let Some(addresses) = executed.get(&root.join(SIDES[0]).join(&file)) {
+            replaced += elide(&copy, addresses)?;
+        }
     }
     // A path inside a program may come before the environment's.
     for side in SIDES {
@@ -33,7 +49,7 @@ pub(super) fn copies(folder: &Path, program: &Path, name: &str) -> Result<usize,
 
 /// Names and places of the libraries, without the dynamic linker, which is named by the program and cannot be another one.
 fn libraries_of(folder: &Path, program: &Path, side: Option<&str>) -> Result<Vec<(String, PathBuf)>, String> {
-    if !elide::is_dynamic(&folder.join(program))? {
+    if !is_dynamic(&folder.join(program))? {
         return Ok(Vec::new());
     }
     let mut ldd = Command::new("ldd");
@@ -42,6 +58,14 @@ fn libraries_of(folder: &Path, program: &Path, side: Option<&str>) -> Result<Vec
         ldd.env("LD_LIBRARY_PATH", side);
     }
     Ok(resolved(&output(&mut ldd, "ldd")?))
+}
+
+/// Whether the file names a dynamic linker, and so has libraries.
+fn is_dynamic(file: &Path) -> Result<bool, String> {
+    let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
+    let bytes = fs::read(file).map_err(|error| wrong(&error))?;
+    let program = object::File::parse(&*bytes).map_err(|error| wrong(&error))?;
+    Ok(program.section_by_name(".interp").is_some())
 }
 
 /// The lines `NAME => PATH (ADDRESS)` of ldd.

@@ -3,7 +3,7 @@
 //! Each program is built or found, its twin without LOCK is made, both are run once and have to print the same, and `cyclewise time` runs them in
 //! turn on one CPU. A row has the user time: what the kernel does is the same on both sides. [README](README.md) has the programs.
 //!
-//! `table` has the programs, `pair` makes the two sides (`copies` those that are copied, by [`elide`]), and `row` has the figures.
+//! `table` has the programs, `pair` counts it and makes the two sides (`copies` those that are copied, by [`elide`]), and `row` has the figures.
 
 mod command;
 mod copies;
@@ -19,11 +19,9 @@ use std::process::{Command, ExitCode};
 use table::{PROGRAMS, Program, SIDES};
 
 const USAGE: &str = "\
-usage: truth [--check | --commands] [--runs N] [--cpu K] [--cyclewise PROGRAM] [--into FILE] [PROGRAM]...
-       truth elide FILE [--into COPY] [--list]
+usage: truth [--check] [--runs N] [--cpu K] [--cyclewise PROGRAM] [--into FILE] [PROGRAM]...
 
-Times programs with and without LOCK on one CPU, a row each; or copies a program or library without proven LOCK prefixes,
-for one CPU: tests alone.
+Times programs with and without LOCK on one CPU, a row each.
 
 exit status: 0 done, 1 a program failed, 2 usage error, 3 something is not here";
 
@@ -37,14 +35,14 @@ enum Outcome {
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let outcome = match arguments.split_first() {
-        Some((command, _)) if command == "--help" || command == "-h" => {
-            println!("{USAGE}");
-            return ExitCode::SUCCESS;
-        }
-        Some((command, rest)) if command == "elide" => elide::Options::parse(rest).and_then(|o| elide::run(&o)),
-        _ => Options::parse(&arguments).and_then(|options| run(&workspace()?, &options)),
-    };
+    if arguments
+        .iter()
+        .any(|argument| argument == "--help" || argument == "-h")
+    {
+        println!("{USAGE}");
+        return ExitCode::SUCCESS;
+    }
+    let outcome = workspace().and_then(|root| run(&root, &Options::parse(&root, &arguments)?));
     match outcome {
         Ok(Outcome::Passed) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::from(1),
@@ -68,22 +66,15 @@ fn target_folder(root: &Path) -> PathBuf {
     root.join(std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from))
 }
 
-/// What is done with programs that are ready.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Task {
-    Time,
-    Check,
-    Commands,
-}
-
 /// What the command line asked for.
 #[derive(Debug)]
 struct Options {
     programs: Vec<&'static Program>,
-    task: Task,
+    /// Whether both sides are run once, and not timed.
+    is_check: bool,
     runs: usize,
     cpu: usize,
-    cyclewise: Option<PathBuf>,
+    cyclewise: PathBuf,
     into: Option<PathBuf>,
 }
 
@@ -92,14 +83,14 @@ impl Options {
     ///
     /// # Errors
     /// One line that says which argument is wrong and what would be right.
-    fn parse(arguments: &[String]) -> Result<Self, String> {
+    fn parse(root: &Path, arguments: &[String]) -> Result<Self, String> {
         let mut options = Self {
             programs: Vec::new(),
-            task: Task::Time,
+            is_check: false,
             // The sign test's interval leaves 67 of 160 rounds out at each end.
             runs: 160,
             cpu: 0,
-            cyclewise: None,
+            cyclewise: target_folder(root).join("release/cyclewise"),
             into: None,
         };
         let mut arguments = arguments.iter();
@@ -110,11 +101,10 @@ impl Options {
                 text.parse::<usize>().map_err(|_| wrong)
             };
             match argument.as_str() {
-                "--check" => options.task = Task::Check,
-                "--commands" => options.task = Task::Commands,
+                "--check" => options.is_check = true,
                 "--runs" => options.runs = number(value("a number")?)?.max(1),
                 "--cpu" => options.cpu = number(value("a CPU")?)?,
-                "--cyclewise" => options.cyclewise = Some(value("a program")?.into()),
+                "--cyclewise" => options.cyclewise = value("a program")?.into(),
                 "--into" => options.into = Some(value("a file")?.into()),
                 name => options.programs.push(named(name)?),
             }
@@ -122,6 +112,8 @@ impl Options {
         if options.programs.is_empty() {
             options.programs = PROGRAMS.iter().collect();
         }
+        options.cyclewise = std::path::absolute(&options.cyclewise)
+            .map_err(|error| format!("{}: {error}", options.cyclewise.display()))?;
         Ok(options)
     }
 }
@@ -130,7 +122,7 @@ fn named(name: &str) -> Result<&'static Program, String> {
     PROGRAMS.iter().find(|program| program.name == name).ok_or_else(|| {
         let names: Vec<_> = PROGRAMS.iter().map(|program| program.name).collect();
         format!(
-            "truth does not know {name:?}; it takes --check, --commands, --runs N, --cpu K, --cyclewise PROGRAM, --into FILE and any of {}",
+            "truth does not know {name:?}; it takes --check, --runs N, --cpu K, --cyclewise PROGRAM, --into FILE and any of {}",
             names.join(", ")
         )
     })
@@ -146,28 +138,22 @@ fn run(root: &Path, options: &Options) -> Result<Outcome, String> {
         return Ok(Outcome::Impossible);
     }
     let target = target_folder(root);
-    let cyclewise = options
-        .cyclewise
-        .clone()
-        .unwrap_or_else(|| target.join("release/cyclewise"));
-    if options.task == Task::Time && !cyclewise.is_file() {
-        let name = cyclewise.display();
+    if !options.cyclewise.is_file() {
+        let name = options.cyclewise.display();
         return Err(format!(
-            "no {name}; run cargo build --release, or name it by --cyclewise"
+            "no {name}; run cargo build --release --workspace, or name it by --cyclewise"
         ));
     }
-    let cyclewise = std::path::absolute(&cyclewise).map_err(|e| format!("{}: {e}", cyclewise.display()))?;
-    let header = match options.task {
-        Task::Time => HEADER,
-        Task::Check => "program\tprefixes\toutput",
-        Task::Commands => "program\tfolder\tenvironment\tcommand",
+    let header = match options.is_check {
+        false => HEADER,
+        true => "program\tprefixes\toutput",
     };
     let mut rows = format!("{header}\n");
     println!("{header}");
     let (mut is_missing, mut has_failed) = (false, false);
     for program in &options.programs {
         let folder = target.join("truth").join(program.name);
-        let pair = match Pair::prepare(root, &folder, program) {
+        let pair = match Pair::prepare(root, &folder, program, (&options.cyclewise, options.cpu)) {
             Ok(pair) => pair,
             Err(why) => {
                 eprintln!("truth: {} is left out: {why}", program.name);
@@ -175,7 +161,7 @@ fn run(root: &Path, options: &Options) -> Result<Outcome, String> {
                 continue;
             }
         };
-        match row(program, &pair, options, &cyclewise) {
+        match row(program, &pair, options) {
             Ok(row) => {
                 println!("{row}");
                 rows.push_str(&format!("{row}\n"));
@@ -197,21 +183,13 @@ fn run(root: &Path, options: &Options) -> Result<Outcome, String> {
     })
 }
 
-fn row(program: &Program, pair: &Pair, options: &Options, cyclewise: &Path) -> Result<String, String> {
-    if options.task == Task::Commands {
-        let (environment, command) = pair.command(program, SIDES[0]);
-        return Ok(format!(
-            "{}\t{}\t{environment}\t{command}",
-            program.name,
-            pair.folder.display()
-        ));
-    }
+fn row(program: &Program, pair: &Pair, options: &Options) -> Result<String, String> {
     let output = pair.check(program, options.cpu)?;
-    if options.task == Task::Check {
+    if options.is_check {
         let replaced = pair.replaced.map_or("-".to_owned(), |count| count.to_string());
         return Ok(format!("{}\t{replaced}\t{output}", program.name));
     }
-    let mut time = Command::new(cyclewise);
+    let mut time = Command::new(&options.cyclewise);
     time.args(["time", "--no-shell", "--runs", &options.runs.to_string()]);
     time.args(["--json", "record.json"]);
     time.args(SIDES.map(|side| pair.timed(program, side, options.cpu)));
@@ -231,7 +209,10 @@ mod tests {
     use super::*;
 
     fn parse(line: &str) -> Result<Options, String> {
-        Options::parse(&line.split_whitespace().map(String::from).collect::<Vec<_>>())
+        Options::parse(
+            Path::new("/"),
+            &line.split_whitespace().map(String::from).collect::<Vec<_>>(),
+        )
     }
 
     #[test]
@@ -242,7 +223,7 @@ mod tests {
             options.programs.iter().map(|p| p.name).collect::<Vec<_>>(),
             ["redis", "node"]
         );
-        assert_eq!((options.runs, options.task), (6, Task::Check));
+        assert_eq!((options.runs, options.is_check), (6, true));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! length, because the length of the environment moves the stack, and that alone changes times.
 
 use super::command::output;
-use super::copies::{copied, copies};
+use super::copies::{copied, elided, with_libraries};
 use super::table::{Program, SIDES, Source, Twin};
 use std::fs;
 use std::net::TcpListener;
@@ -22,11 +22,16 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    /// Builds or finds the program, and makes its sides in `folder`.
+    /// Builds or finds the program, counts it by `cyclewise locks` on one CPU into the document beside `folder`, and makes its sides in `folder`.
     ///
     /// # Errors
-    /// One line, where something is not here or cannot be built or copied.
-    pub(super) fn prepare(root: &Path, folder: &Path, program: &Program) -> Result<Self, String> {
+    /// One line, where something is not here or cannot be built, counted or copied.
+    pub(super) fn prepare(
+        root: &Path,
+        folder: &Path,
+        program: &Program,
+        (cyclewise, cpu): (&Path, usize),
+    ) -> Result<Self, String> {
         let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
         for side in SIDES {
             fs::create_dir_all(folder.join(side)).map_err(failed)?;
@@ -42,18 +47,28 @@ impl Pair {
         };
         let real = fs::canonicalize(&file).map_err(failed)?;
         copied(&real, &folder.join("locked").join(&name))?;
-        let replaced = match program.twin {
-            Twin::Mode => None,
-            Twin::Copies => Some(copies(folder, &real, &name)?),
-        };
+        if program.twin == Twin::Copies {
+            with_libraries(folder, &real)?;
+        }
         let home = real.ancestors().nth(2).unwrap_or(Path::new("/"));
         let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(failed)?;
-        Ok(Self {
+        let mut pair = Self {
             folder: folder.to_owned(),
-            replaced,
+            replaced: None,
             home: home.display().to_string(),
             port: listener.local_addr().map_err(failed)?.port(),
-        })
+        };
+        drop(listener);
+        let document = folder.with_extension("json");
+        let mut locks = Command::new(cyclewise);
+        locks.args(["locks", "--by", "emulator", "--native-runs", "0", "--json"]);
+        locks.arg(&document).args(["--", "sh", "-c"]);
+        locks.arg(pair.timed(program, SIDES[0], cpu)).current_dir(folder);
+        output(&mut locks, "cyclewise locks")?;
+        if program.twin == Twin::Copies {
+            pair.replaced = Some(elided(folder, &name, &document)?);
+        }
+        Ok(pair)
     }
 
     /// The text with what the braces stand for.
@@ -63,16 +78,11 @@ impl Pair {
             .replace("{port}", &self.port.to_string())
     }
 
-    /// The environment's assignments and the command of a side.
-    pub(super) fn command(&self, program: &Program, side: &str) -> (String, String) {
-        let assignments: Vec<_> = program.environment.iter().map(|text| self.filled(text, side)).collect();
-        (assignments.join(" "), self.filled(program.command, side))
-    }
-
     /// What is timed: the command of a side on one CPU, where it is right without LOCK.
     pub(super) fn timed(&self, program: &Program, side: &str, cpu: usize) -> String {
-        let (environment, command) = self.command(program, side);
-        format!("taskset -c {cpu} env {environment} {command}").replace("  ", " ")
+        let words = program.environment.iter().chain([&program.command]);
+        let words: Vec<_> = words.map(|text| self.filled(text, side)).collect();
+        format!("taskset -c {cpu} env {}", words.join(" "))
     }
 
     /// Runs both sides once, and compares what they print.

@@ -26,7 +26,7 @@ pub(super) enum Source {
 pub(super) enum Twin {
     /// By itself: it is told to.
     Mode,
-    /// As a copy, with copies of its libraries, that `elide` made.
+    /// As a copy, with copies of its libraries.
     Copies,
 }
 
@@ -40,7 +40,6 @@ impl Twin {
     }
 }
 
-/// A program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Program {
     pub(super) name: &'static str,
