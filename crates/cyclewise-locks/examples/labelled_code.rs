@@ -4,7 +4,7 @@
 //! the names of the functions that this code calls or jumps to. NAME is the file's name in the labels.
 
 use cyclewise_locks::counts::Arch;
-use cyclewise_locks::decode::{Step, What, decode};
+use cyclewise_locks::decode::decode;
 use cyclewise_locks::image::{Image, Limits};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -106,14 +106,8 @@ fn targets(arch: Arch, image: &Image, from: u64, to: u64) -> Vec<(u64, u64)> {
     let mut targets = Vec::new();
     let mut at = from;
     while let Some(rest) = code.get((at - from) as usize..).filter(|r| !r.is_empty()) {
-        let step: Step = decode(arch, rest, at);
-        if let What::Call(Some(target))
-        | What::Jump(Some(target))
-        | What::Branch { target, .. }
-        | What::BranchOn { target, .. } = step.what
-        {
-            targets.push((target, at));
-        }
+        let step = decode(arch, rest, at);
+        targets.extend(step.target().map(|target| (target, at)));
         at = step.end().max(at + 1);
     }
     targets

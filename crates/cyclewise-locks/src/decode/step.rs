@@ -14,9 +14,7 @@ pub const REGS: usize = 33;
 /// A place in memory, by the registers that its address is computed from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Memory {
-    /// The base register.
     pub base: Option<Reg>,
-    /// The index register.
     pub index: Option<Reg>,
     /// What the index is multiplied by.
     pub scale: u8,
@@ -33,7 +31,6 @@ pub enum Operand {
     Reg(Reg),
     /// A number.
     Imm(i64),
-    /// Memory.
     Mem(Memory),
     /// Something else: a vector register, a flag.
     Unknown,
@@ -65,9 +62,7 @@ pub enum Cond {
     NotEqual,
     /// Less, less or equal, greater, greater or equal, of signed or unsigned numbers.
     Ordered,
-    /// The sign.
     Sign,
-    /// The carry.
     Carry,
     /// Another flag.
     Other,
@@ -80,9 +75,7 @@ pub enum RegTest {
     Zero,
     /// The register is not zero.
     NotZero,
-    /// One bit of it is clear.
     BitClear,
-    /// One bit of it is set.
     BitSet,
 }
 
@@ -91,14 +84,11 @@ pub enum RegTest {
 pub enum What {
     /// A register gets a value.
     Move {
-        /// The register.
         to: Reg,
-        /// The value.
         from: Operand,
     },
     /// An operation; without a destination it is a comparison (Sub) or a test (And).
     Compute {
-        /// Which.
         op: Op,
         /// Where the result goes.
         to: Option<Reg>,
@@ -111,66 +101,49 @@ pub enum What {
     },
     /// Memory gets a value.
     Store {
-        /// The place.
         to: Memory,
-        /// The value.
         from: Operand,
     },
     /// Memory is changed by plain arithmetic: a load and a store.
     Modify {
-        /// The place.
         place: Memory,
     },
     /// A load-exclusive or load-acquire-exclusive.
     LoadExclusive {
         /// The register that gets the value.
         to: Reg,
-        /// The place.
         from: Memory,
     },
     /// A register becomes 1 where the condition holds, else 0.
     Set {
-        /// The register.
         to: Reg,
-        /// The condition.
         cond: Cond,
     },
     /// A register gets one of two values, by a condition.
     Select {
-        /// The register.
         to: Reg,
-        /// The condition.
         cond: Cond,
-        /// One of the values.
         a: Operand,
-        /// The other.
         b: Operand,
     },
     /// A branch on flags.
     Branch {
-        /// The condition.
         cond: Cond,
-        /// Where to.
         target: u64,
     },
     /// A branch on a register.
     BranchOn {
-        /// The register.
         reg: Reg,
-        /// What is tested.
         test: RegTest,
-        /// Where to.
         target: u64,
     },
     /// A jump to an address, or to what is written at it; without one the target is computed.
     Jump(Option<u64>),
     /// A call of a function at an address, or of that whose address is written there; without one the target is computed.
     Call(Option<u64>),
-    /// A return.
     Return,
     /// A trap: UD2, INT3, HLT, BRK, UDF.
     Trap,
-    /// A system call.
     SystemCall,
     /// PAUSE, YIELD, WFE, ISB: a thread waits in a loop.
     Pause,
@@ -182,9 +155,7 @@ pub enum What {
         writes: Option<Reg>,
         /// Whether it changes the flags.
         flags: bool,
-        /// Whether it loads.
         loads: bool,
-        /// Whether it stores.
         stores: bool,
     },
     /// No instruction.
@@ -194,9 +165,7 @@ pub enum What {
 /// A locked read-modify-write, or a fence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Locked {
-    /// How it locks.
     pub form: Form,
-    /// What it does.
     pub operation: Operation,
     /// Bytes of its word.
     pub width: u8,
@@ -216,14 +185,11 @@ pub struct Locked {
     pub status: Option<Reg>,
 }
 
-/// One instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Its address.
     pub address: u64,
     /// Its bytes.
     pub length: u8,
-    /// What it does.
     pub what: What,
 }
 
@@ -231,6 +197,15 @@ impl Step {
     /// The address after it.
     pub fn end(&self) -> u64 {
         self.address.wrapping_add(self.length.into())
+    }
+
+    /// Where a direct branch, jump or call leads.
+    pub fn target(&self) -> Option<u64> {
+        match self.what {
+            What::Branch { target, .. } | What::BranchOn { target, .. } => Some(target),
+            What::Jump(target) | What::Call(target) => target,
+            _ => None,
+        }
     }
 
     /// Whether a basic block ends with it.
@@ -261,7 +236,6 @@ pub enum Form {
     Lse,
     /// A store-exclusive.
     Exclusive,
-    /// A fence.
     Fence,
 }
 
@@ -273,7 +247,6 @@ pub enum Operation {
     Add,
     /// Adds and gives the old value: XADD, LDADD.
     FetchAdd,
-    /// Exchanges.
     Exchange,
     /// Compares and exchanges: CMPXCHG, CMPXCHG8B, CMPXCHG16B, CAS, CASP.
     CompareExchange,

@@ -37,7 +37,6 @@ pub(super) struct Elf<'a> {
 }
 
 impl<'a> Elf<'a> {
-    /// Reads the headers.
     pub(super) fn parse(reader: &'a Reader) -> Result<Self, Reason> {
         let data = reader.data();
         let ident = data.read_bytes_at(0, 16).map_err(|()| "not an ELF file".to_owned())?;
@@ -73,7 +72,6 @@ impl<'a> Elf<'a> {
         self.endian == Endianness::Big
     }
 
-    /// The loaded segments.
     pub(super) fn segments(&self) -> Result<Vec<Segment>, Reason> {
         let headers = self
             .header
@@ -90,7 +88,6 @@ impl<'a> Elf<'a> {
             .collect())
     }
 
-    /// The build id.
     pub(super) fn build_id(&self) -> Option<Vec<u8>> {
         for section in self.sections.iter() {
             let Ok(Some(mut notes)) = section.notes(self.endian, self.reader.data()) else {

@@ -7,9 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct Frame {
     /// Its name as it was written.
     pub function: String,
-    /// The source file.
     pub file: Option<String>,
-    /// The line.
     pub line: Option<u32>,
 }
 

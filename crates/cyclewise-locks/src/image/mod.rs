@@ -31,7 +31,6 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Arc;
 use symbols::Symbols;
 
 pub use frame::Frame;
@@ -45,6 +44,8 @@ pub struct Limits {
     pub debug_roots: Vec<PathBuf>,
     /// Bytes of tables of one file, decompressed; files with more are read without their debug information.
     pub bytes: u64,
+    /// Whether debug information is read at all.
+    pub debug: bool,
 }
 
 impl Default for Limits {
@@ -53,6 +54,7 @@ impl Default for Limits {
             debug_roots: vec![PathBuf::from("/usr/lib/debug")],
             // The debug information of a browser's largest library, without its types, is about this size.
             bytes: 2 << 30,
+            debug: true,
         }
     }
 }
@@ -76,7 +78,6 @@ pub struct Image {
     pages: RefCell<HashMap<u64, Rc<[u8]>>>,
     /// Names that were demangled already, by the function's first address.
     names: RefCell<HashMap<u64, String>>,
-    /// What its build id is.
     pub build_id: Option<Vec<u8>>,
     /// The name that it gives itself, if it is a library.
     pub soname: Option<String>,
@@ -102,10 +103,10 @@ impl Image {
         {
             symbols = functions;
         }
-        let debug = if elf.has_dwarf() {
-            Some(path.to_owned())
-        } else {
-            separate::debug_file(path, &elf, &limits.debug_roots)
+        let debug = match (limits.debug, elf.has_dwarf()) {
+            (false, _) => None,
+            (true, true) => Some(path.to_owned()),
+            (true, false) => separate::debug_file(path, &elf, &limits.debug_roots),
         };
         let linkage = Linkage::read(&elf, arch);
         let (build_id, soname) = (elf.build_id(), elf.soname());
@@ -255,17 +256,6 @@ impl Image {
         pages.insert(number, page.clone());
         Some(page)
     }
-}
-
-/// Where functions are by the bytes of `.eh_frame`, which is loaded at `at`, of a file whose code is loaded at `text`.
-pub fn unwound_functions(table: &[u8], at: u64, text: Option<u64>) -> Vec<Range<u64>> {
-    unwind::functions(table, at, text)
-}
-
-/// Where the functions of a Go program are, by the table that its runtime has: `bytes` gives a section by its name, and `text` is where the
-/// section `.text` is.
-pub fn go_functions(bytes: &dyn Fn(&str) -> Option<Arc<[u8]>>, text: Option<&Range<u64>>) -> Vec<Range<u64>> {
-    pclntab::functions(bytes, text).map_or_else(Vec::new, |functions| functions.ranges().collect())
 }
 
 /// Reads DWARF of a file, and its symbols where there are none yet.

@@ -73,7 +73,6 @@ impl PerfMap {
         Self { functions }
     }
 
-    /// The function at an address.
     pub fn name(&self, address: u64) -> Option<&str> {
         let after = self.functions.partition_point(|(start, ..)| *start <= address);
         let (_, end, name) = self.functions.get(after.checked_sub(1)?)?;

@@ -22,7 +22,6 @@ struct Entry {
     rank: u8,
 }
 
-/// A function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
     /// Its first address.
@@ -125,16 +124,10 @@ impl Symbols {
         Some((entry.address, name_of(&self.names, entry)))
     }
 
-    /// Whether one has this name.
     pub(super) fn has(&self, name: &str) -> bool {
         self.entries
             .iter()
             .any(|entry| name_of(&self.names, entry) == name.as_bytes())
-    }
-
-    /// Where each is.
-    pub(super) fn ranges(&self) -> impl Iterator<Item = Range<u64>> + '_ {
-        self.entries.iter().map(|e| e.address..e.address.saturating_add(e.size))
     }
 
     fn entry(&self, address: u64) -> Option<(&Entry, u64)> {

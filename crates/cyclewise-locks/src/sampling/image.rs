@@ -11,7 +11,6 @@ const MAPPINGS: usize = 65_536;
 /// Addresses in an image at which samples fell.
 const PLACES: usize = 1 << 20;
 
-/// One process image.
 #[derive(Clone)]
 pub(super) struct Image {
     pub(super) pid: u32,
@@ -29,7 +28,6 @@ pub(super) struct Image {
     had_threads: bool,
 }
 
-/// A thread.
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
     pub(super) tid: u32,
@@ -43,9 +41,7 @@ pub(super) struct Seen {
 pub(super) struct Place {
     pub(super) ip: u64,
     pub(super) exact: bool,
-    /// The mapping of a file.
     pub(super) mapping: Option<usize>,
-    /// The event.
     pub(super) event: usize,
 }
 

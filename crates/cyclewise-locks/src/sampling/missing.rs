@@ -12,7 +12,6 @@ use std::collections::BTreeSet;
 pub(super) struct Unfound {
     /// Executions for which no instruction was found.
     pub(super) unplaced: f64,
-    /// The others.
     pub(super) placed: f64,
     /// There was generated code.
     pub(super) generated: bool,
@@ -20,7 +19,6 @@ pub(super) struct Unfound {
     pub(super) files: BTreeSet<String>,
 }
 
-/// The lines.
 pub(super) fn lines(tally: &Tally, totals: &Totals, events: &[LockEvent], unfound: Unfound) -> Vec<String> {
     let mut lines: Vec<String> = unfound.files.into_iter().collect();
     let mut say = |line: String| lines.push(line);

@@ -4,13 +4,12 @@
 //! keeps its input, output and status.
 //!
 //! `session.rs` has the events of every CPU, `order.rs` brings their records into the order of time, `tally.rs` and `image.rs` keep what they
-//! say of processes, `code.rs` and `locked.rs` find the instruction, `scale.rs` says what a sample stands for, `result.rs` makes the counts,
+//! say of processes, `locked.rs` finds the instruction, `scale.rs` says what a sample stands for, `result.rs` makes the counts,
 //! `missing.rs` says what they leave out, `overhead.rs` what it cost.
 //!
 //! Not seen on hardware with a PMU by us; the tests run everything here on the kernel's task clock instead of an event of locked
 //! instructions.
 
-mod code;
 mod image;
 mod locked;
 mod missing;

@@ -15,7 +15,6 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// Begins a round.
     pub(super) fn round(&mut self) {
         self.complete = self.youngest;
     }

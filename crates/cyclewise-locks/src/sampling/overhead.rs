@@ -21,7 +21,6 @@ const LOWEST: u64 = 50;
 const LOCKED: u64 = 200_000; // About a millisecond.
 const TURNS: usize = 9;
 
-/// What a sample costs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Cost {
     pub(super) sample_ns: f64,

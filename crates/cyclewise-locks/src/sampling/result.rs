@@ -4,7 +4,6 @@
 //! 1. Executions of sites are shares of the counted total: a sample's weight by the sum of all weights of its event. Samples that no
 //!    instruction was found for keep their share, so the sum of sites is the total less what `missing` says.
 
-use super::code::CodeFile;
 use super::image::{Image, Place};
 use super::locked::Function;
 use super::missing::{self, Unfound};
@@ -12,13 +11,17 @@ use super::scale::{factors, instructions};
 use super::tally::Tally;
 use super::totals::Totals;
 use crate::counts::{Arch, Counts, Mapping, Method, Process, Site, Thread, Words};
+use crate::image::{Image as CodeFile, Limits};
 use cyclewise_bench::machine::lock_event::LockEvent;
 use cyclewise_bench::sys::perf_record::Mapped;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 /// Code of a site in generated code cannot be read, and of one whose function is not known this much is.
-const WITHOUT_FUNCTION: u64 = 64;
+const WITHOUT_FUNCTION: usize = 64;
+
+/// The longest function that is read.
+const LONGEST: u64 = 1 << 20;
 
 /// Makes the counts of a run.
 pub(super) fn counts(tally: Tally, totals: &Totals, events: &[LockEvent], arch: Arch) -> Counts {
@@ -127,22 +130,24 @@ impl Maker {
         let arch = self.arch;
         let file = self.file(mapped)?;
         // Addresses in the file, and back.
-        let offset = place.ip - mapped.start + mapped.offset;
-        let address = |offset: u64| offset.wrapping_sub(mapped.offset).wrapping_add(mapped.start);
-        let Some((start, end)) = file.function(offset) else {
+        let at = file.address(place.ip - mapped.start + mapped.offset)?;
+        let address = |found: u64| place.ip.wrapping_add(found.wrapping_sub(at));
+        let function = file.function(at).filter(|f| f.end - f.start <= LONGEST);
+        let Some(range) = function.map(|f| f.start..f.end) else {
             return place.exact.then(|| SiteCode {
                 address: place.ip,
                 before: Vec::new(),
-                code: file.read(offset, WITHOUT_FUNCTION),
+                code: file.bytes(at, WITHOUT_FUNCTION).unwrap_or_default(),
             });
         };
-        let bytes = file.read(start, end - start);
+        let start = range.start;
+        let bytes = file.bytes(start, (range.end - start) as usize)?;
         let function = Function {
             arch,
             start,
             bytes: &bytes,
         };
-        let site = function.meant(offset, place.exact)?;
+        let site = function.meant(at, place.exact)?;
         let block = function.block(site);
         let part = |from: u64, to: u64| bytes[(from - start) as usize..(to - start) as usize].to_vec();
         Some(SiteCode {
@@ -155,12 +160,13 @@ impl Maker {
     fn file(&mut self, mapped: &Mapped) -> Option<&CodeFile> {
         let path = Path::new(&mapped.path);
         if !self.files.contains_key(path) {
-            let opened = CodeFile::open(path);
+            let limits = Limits {
+                debug: false,
+                ..Limits::default()
+            };
+            let opened = CodeFile::open(path, self.arch, &limits);
             let missing = match &opened {
-                Err(e) => Some(format!("code of {}: {e}", mapped.path)),
-                Ok(file) if file.arch.is_some_and(|arch| arch != self.arch) => {
-                    Some(format!("code of {}: of another architecture", mapped.path))
-                }
+                Err(why) => Some(format!("code of {}: {why}", mapped.path)),
                 Ok(file) if mapped.build_id.is_some() && file.build_id != mapped.build_id => Some(format!(
                     "code of {}: the file was replaced while the program ran, by its build id",
                     mapped.path

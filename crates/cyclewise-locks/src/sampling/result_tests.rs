@@ -172,7 +172,7 @@ fn a_replaced_file_is_not_read() {
     };
     let mut mapped = Mapped {
         path: path.to_string_lossy().into_owned(),
-        build_id: CodeFile::open(&path).unwrap().build_id,
+        build_id: CodeFile::open(&path, maker.arch, &Limits::default()).unwrap().build_id,
         ..Mapped::default()
     };
     assert!(maker.file(&mapped).is_some());

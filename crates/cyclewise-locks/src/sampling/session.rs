@@ -48,7 +48,6 @@ pub(super) struct Failure {
 pub(super) enum Step {
     /// perf_event_open.
     Open,
-    /// The ring.
     Ring,
     /// No CPU has the event.
     NoCpu,
@@ -132,7 +131,6 @@ impl Session {
         self.reading
     }
 
-    /// The sums.
     pub(super) fn totals(&self) -> Totals {
         let mut totals = Totals {
             locked: vec![None; self.events],

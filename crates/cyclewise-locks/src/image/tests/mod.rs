@@ -14,6 +14,7 @@ fn open(path: &std::path::Path, bytes: u64) -> Result<Image, String> {
     let limits = Limits {
         debug_roots: Vec::new(),
         bytes,
+        debug: true,
     };
     Image::open(path, Arch::X86_64, &limits)
 }
