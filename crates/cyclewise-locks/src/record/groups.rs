@@ -15,7 +15,6 @@ pub struct Group<'a, K> {
     pub key: K,
     /// The sites, the most often executed first.
     pub sites: Vec<&'a SiteProfile>,
-    /// Executions of all.
     pub executed: u64,
     /// The most threads that executed one of them.
     pub threads: u32,
@@ -158,7 +157,6 @@ fn group<K>(key: K, mut parts: Vec<(&SiteProfile, u64)>) -> Group<'_, K> {
 pub struct CallTree {
     /// The function, or the line that calls.
     pub place: Place,
-    /// Executions from there.
     pub executed: u64,
     /// Who called it, the most frequent first.
     pub callers: Vec<CallTree>,

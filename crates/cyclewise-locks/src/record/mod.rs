@@ -64,7 +64,6 @@ pub struct Locks {
 pub struct Exit {
     /// Its exit status, if it ended by itself.
     pub code: Option<i32>,
-    /// The signal that ended it.
     pub signal: Option<i32>,
     /// Whether Ctrl-C, or a signal to the same end, ended the run, so that the counts are those until then.
     #[serde(default)]

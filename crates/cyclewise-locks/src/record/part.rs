@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 pub struct Part {
     /// Its counts, and those of the programs that it started.
     pub counts: Counts,
-    /// How it ended.
     pub exit: Exit,
     /// User time of the counted run, seconds.
     pub counted_user_s: f64,

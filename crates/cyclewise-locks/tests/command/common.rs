@@ -1,63 +1,20 @@
 //! Runs the command as a script does, and creates folders for its output.
 
+#[path = "../../../cyclewise-lab/tests/common/script.rs"]
+mod script;
+
+pub(crate) use script::{Folder, cyclewise as locks, refused, text};
+
 use crate::programs::signals;
 use cyclewise_locks::record::{self, Locks};
 use flate2::read::GzDecoder;
 use std::io::BufReader;
-use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
 /// The command with these arguments, with signals as at a terminal.
 pub(crate) fn command(args: &[&str]) -> Command {
     signals::with_default_signals(Command::new(env!("CARGO_BIN_EXE_cyclewise-locks")).args(args))
-}
-
-/// The command's result.
-pub(crate) fn locks(args: &[&str]) -> Output {
-    command(args).output().unwrap()
-}
-
-pub(crate) fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
-
-/// Asserts that a command is refused without printing results; returns the status and the error text.
-pub(crate) fn refused(args: &[&str]) -> (i32, String) {
-    let output = locks(args);
-    assert!(
-        output.stdout.is_empty(),
-        "{args:?} printed results: {}",
-        text(&output.stdout)
-    );
-    (output.status.code().unwrap(), text(&output.stderr))
-}
-
-/// A folder that is deleted on drop.
-pub(crate) struct Folder(tempfile::TempDir);
-
-impl Folder {
-    pub(crate) fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    pub(crate) fn name(&self, name: &str) -> String {
-        self.path(name).display().to_string()
-    }
-
-    pub(crate) fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.path(name)).unwrap()
-    }
-
-    /// Writes a file with this text; returns its name.
-    pub(crate) fn with(&self, name: &str, text: &str) -> String {
-        std::fs::write(self.path(name), text).unwrap();
-        self.name(name)
-    }
 }
 
 /// A record of some machine, whose costs are used so that no test measures them.
