@@ -9,9 +9,7 @@ use std::path::PathBuf;
 /// Counts of one run: of the program and its children.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counts {
-    /// How it was counted.
     pub method: Method,
-    /// The architecture of the programs.
     pub arch: Arch,
     /// Each process image, in the order in which they began; an exec begins another one.
     pub processes: Vec<Process>,
@@ -23,9 +21,7 @@ pub struct Counts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Arch {
-    /// x86-64.
     X86_64,
-    /// AArch64.
     Aarch64,
 }
 
@@ -40,14 +36,12 @@ pub enum Method {
     },
     /// Sampled, by an event of the PMU: counts are estimates.
     Counter {
-        /// The event.
         event: String,
         /// Locked instructions a sample.
         period: u64,
     },
 }
 
-/// One process image.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Process {
     /// The number in the process's own namespace.
@@ -83,10 +77,8 @@ pub enum End {
     Unknown,
 }
 
-/// One thread.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Thread {
-    /// Its number.
     pub tid: u32,
     /// Its name (`comm`), when its first counts were made.
     pub name: String,
@@ -110,7 +102,6 @@ pub struct SystemCall {
 /// An executable mapping of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mapping {
-    /// The file.
     pub path: PathBuf,
     /// The first address, as the program saw it.
     pub start: u64,
@@ -150,11 +141,9 @@ pub struct Site {
 pub struct CallPath {
     /// Where each call comes back to, the innermost first.
     pub callers: Vec<CodeAddress>,
-    /// How often.
     pub executed: u64,
 }
 
-/// An address of code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct CodeAddress {
     /// As the program saw it.
@@ -172,7 +161,6 @@ pub struct MemoryLine {
     pub words: Vec<LineWord>,
 }
 
-/// A word of such a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LineWord {
     /// Bytes from the line's start.

@@ -4,6 +4,7 @@
 //! A way of counting ([`emulator`], or [`sampling`] by a PMU) makes [`counts::Counts`]: addresses and numbers.
 //! [`profile::Profile`] joins them with the files that were executed: functions, lines, classes. [`forecast`] joins that with
 //! what instructions cost on this machine.
+#![allow(missing_docs, reason = "where a name says what it is")]
 #![deny(unsafe_code)]
 
 pub mod class;

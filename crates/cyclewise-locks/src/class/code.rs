@@ -47,12 +47,10 @@ impl<'a> Code<'a> {
         }
     }
 
-    /// The architecture.
     pub fn arch(&self) -> Arch {
         self.arch
     }
 
-    /// The instruction at an address.
     pub fn step(&self, address: u64) -> Option<Step> {
         if let Some(step) = self.steps.borrow().get(&address) {
             return *step;

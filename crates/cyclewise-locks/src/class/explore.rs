@@ -56,7 +56,6 @@ fn sides_of(path: &Path, on: On) -> (Path, State) {
     (fall, taken)
 }
 
-/// One path.
 #[derive(Clone)]
 struct Path {
     state: State,

@@ -12,7 +12,6 @@ use crate::decode::{Form, Locked, Operand, Operation, Step, What};
 /// What the site does to its word, with the values that are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// Adds.
     Add(Amount),
     /// Stores another value, and may take the old one.
     Exchange(Value),
@@ -39,7 +38,6 @@ pub(super) enum Effect {
 /// What is added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Amount {
-    /// A number.
     Number(i64),
     /// Something that was negated.
     Down,
@@ -57,9 +55,7 @@ impl Amount {
 /// Everything that a rule may look at.
 #[derive(Clone, Debug)]
 pub(super) struct Facts {
-    /// The instruction.
     pub(super) locked: Locked,
-    /// What it does.
     pub(super) effect: Effect,
     /// The new value was loaded from memory.
     pub(super) is_new_loaded: bool,
@@ -69,7 +65,6 @@ pub(super) struct Facts {
     pub(super) taken: Option<[Value; 2]>,
     /// What additions before it have added whose old values are used.
     pub(super) added: Vec<i64>,
-    /// What follows it.
     pub(super) after: Reach,
     /// What follows where a compare-and-exchange failed, if that is not behind a test in `after`.
     pub(super) failed: Option<Reach>,

@@ -85,7 +85,6 @@ fn is_control(c: char) -> bool {
 }
 
 impl Table {
-    /// The built-in table.
     pub fn built_in() -> Self {
         let mut table = Self::default();
         // A test reads it, so the file is a table.

@@ -30,9 +30,7 @@ pub(super) enum Tested {
 /// A test of the word's value.
 #[derive(Clone, Debug)]
 pub(super) struct Test {
-    /// What was compared.
     pub(super) tested: Tested,
-    /// By which condition.
     pub(super) cond: Cond,
     /// What follows where the branch is taken; nothing for a test without a branch.
     pub(super) taken: Reach,
@@ -70,7 +68,6 @@ impl Test {
 pub(super) enum Event {
     /// A call, or a jump out of the function: a call whose return is the caller's.
     Call(Call),
-    /// A system call.
     SystemCall,
     /// PAUSE and its like.
     Pause,
@@ -92,9 +89,7 @@ pub(super) struct Call {
 /// The site, reached again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Again {
-    /// The expected value there.
     pub(super) expected: Value,
-    /// The new value there.
     pub(super) new: Value,
     /// Whether it works on another word by then.
     pub(super) moved: bool,
@@ -109,7 +104,6 @@ pub(super) struct Reach {
     pub(super) events: Vec<(u64, Event)>,
     /// Addresses of the instructions, and how many were executed before.
     pub(super) visited: Vec<(u64, u32)>,
-    /// What is returned.
     pub(super) returns: Vec<Value>,
     /// The word's value is stored somewhere else than on the stack.
     pub(super) keeps: bool,

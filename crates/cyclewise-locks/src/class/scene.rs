@@ -14,13 +14,10 @@ pub enum Class {
     CountDownAndTest,
     /// A compare-and-exchange, or a store-exclusive, in a loop that tries again with the new value.
     ExchangeLoop,
-    /// A lock is taken.
     LockTaken,
-    /// A lock is given back.
     LockGivenBack,
     /// A flag or a state is set, cleared or swapped, once.
     Flag,
-    /// A fence.
     Fence,
     /// None of these, or not known.
     Other,
@@ -43,7 +40,6 @@ impl Names for () {
 
 /// A site, and what is known about where it is.
 pub struct Scene<'a> {
-    /// The code.
     pub code: &'a Code<'a>,
     /// The site's address.
     pub site: u64,

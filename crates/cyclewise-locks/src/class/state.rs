@@ -13,7 +13,6 @@ use crate::decode::{Cond, Locked, Memory, Op, Operand, Operation, REGS, Reg, Reg
 pub(super) struct State {
     regs: [Value; REGS],
     slots: Vec<((Reg, i64), Value)>,
-    /// The flags.
     pub(super) flags: Flags,
     /// A register that the flags compare with a number: known to hold it where "equal" is taken.
     compared: Option<(Reg, i64)>,
@@ -225,7 +224,6 @@ impl State {
         }
     }
 
-    /// What an operand is.
     pub(super) fn operand(&mut self, operand: Operand) -> Value {
         match operand {
             Operand::Reg(reg) => self.named(reg),

@@ -44,7 +44,6 @@ pub(super) enum Flags {
     OldBit,
     /// Two values, compared (Sub) or tested (And), or the result of an addition compared with zero (Add).
     Compared {
-        /// How.
         op: Op,
         /// The first.
         a: Value,

@@ -16,7 +16,6 @@ use std::time::Duration;
 /// The experiment whose matrix the costs are.
 const EXPERIMENT: &str = "in-context";
 
-/// Costs, and where they are from.
 pub(super) struct Costs {
     pub(super) costs: forecast::Costs,
     /// Where they are from; `None` if there are none.

@@ -176,7 +176,6 @@ struct PartOptions<'a> {
     sysroot: Option<&'a Path>,
 }
 
-/// Counts one program.
 fn count_one(program: &Program, options: &PartOptions<'_>) -> Result<(Part, CountedEnd)> {
     let stdin = Stdin::before();
     let before = CpuTime::of_all();
@@ -212,7 +211,6 @@ fn count_one(program: &Program, options: &PartOptions<'_>) -> Result<(Part, Coun
     Ok((part, counted))
 }
 
-/// Runs a counted program again for its time.
 fn time_again(part: &mut Part, program: &Program, runs: u32, counted: &CountedEnd) {
     if part.exit.interrupted {
         let why = "the run was ended early, so there was none without counting";

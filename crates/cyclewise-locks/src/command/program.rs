@@ -8,9 +8,7 @@ use std::path::{Path, PathBuf};
 /// A program that is there, and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Program {
-    /// As it was named.
     pub(super) named: OsString,
-    /// Where it is.
     pub(super) path: PathBuf,
     pub(super) arguments: Vec<OsString>,
 }

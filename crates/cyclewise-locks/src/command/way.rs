@@ -8,7 +8,6 @@ use std::process::ExitStatus;
 
 /// A program to run and count.
 pub(super) struct Launch<'a> {
-    /// The program and its arguments.
     pub(super) program: &'a Program,
     /// Programs that are counted with it, at most.
     pub(super) processes: u32,
@@ -16,7 +15,6 @@ pub(super) struct Launch<'a> {
     pub(super) callers: bool,
 }
 
-/// A run that was counted.
 pub(super) struct CountedRun {
     /// How the program ended.
     pub(super) status: ExitStatus,
@@ -29,7 +27,6 @@ pub(super) struct CountedRun {
 
 /// A way of counting.
 pub(super) trait Way {
-    /// Which it is.
     fn by(&self) -> By;
 
     /// Whether it works on this machine.

@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Mix {
     /// Arithmetic, moves between registers, address computations.
     pub arithmetic: u32,
-    /// Loads.
     pub loads: u32,
-    /// Stores.
     pub stores: u32,
     /// Other locked instructions.
     pub locked: u32,

@@ -27,7 +27,6 @@ const ANSWER: u64 = 1 << 20;
 /// An emulator that takes the plugin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Emulator {
-    /// The file.
     pub path: PathBuf,
     /// The architecture of the programs that it runs.
     pub arch: Arch,

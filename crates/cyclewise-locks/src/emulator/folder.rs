@@ -59,7 +59,6 @@ pub struct Folder {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Runner {
     launcher: Launcher,
-    /// The architecture of the programs.
     pub arch: Arch,
     /// What the emulator says of its version.
     pub version: String,
@@ -106,7 +105,6 @@ fn control(settings: &Settings) -> Vec<u8> {
 }
 
 impl Folder {
-    /// Where it is.
     pub fn path(&self) -> &Path {
         self.temporary.path()
     }

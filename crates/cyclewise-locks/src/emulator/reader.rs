@@ -17,9 +17,7 @@ use std::path::PathBuf;
 /// An image, and what it has lost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Image {
-    /// The process.
     pub process: Process,
-    /// The architecture.
     pub arch: Arch,
     /// The error number for which the file could not grow.
     pub lost: Option<i32>,

@@ -15,7 +15,6 @@ use std::process::ExitStatus;
 pub struct Launch {
     /// The program, as one would write it in a shell: without a slash it is looked for in PATH.
     pub program: OsString,
-    /// Its arguments.
     pub arguments: Vec<OsString>,
     /// The emulator, by [`find`](fn@super::find).
     pub emulator: Emulator,
@@ -28,7 +27,6 @@ pub struct Launch {
 pub struct Ran {
     /// How the program ended.
     pub status: ExitStatus,
-    /// What it executed.
     pub counts: Counts,
     /// Whether a signal that asks a process to end came meanwhile. A server that ends in good order has a status that does not tell.
     pub asked_to_end: bool,

@@ -7,7 +7,6 @@ use crate::profile::{LineProfile, SystemCallProfile};
 use crate::record::{self, CallTree, Locks, call_trees, executed};
 use cyclewise_report::number::{NONE, significant};
 
-/// A column of a table.
 pub(super) struct ListColumn {
     pub(super) title: &'static str,
     /// The unit, which the page says below the title.
@@ -33,7 +32,6 @@ pub(super) struct Listing {
     pub(super) columns: Vec<ListColumn>,
     /// How many rows there are beside those that are shown.
     pub(super) left_out: usize,
-    /// What they are.
     pub(super) what: &'static str,
 }
 

@@ -7,7 +7,6 @@ use crate::record::{Exit, Locks, Place};
 use cyclewise_report::number::{NONE, count, decimals, fixed, percent, significant};
 use std::fmt::Write;
 
-/// A count of executions.
 pub(super) fn executions(n: u64) -> String {
     usize::try_from(n).map_or_else(|_| n.to_string(), count)
 }
@@ -205,7 +204,6 @@ pub(super) fn form(form: Form) -> &'static str {
     }
 }
 
-/// What a remedy is called.
 pub(super) fn remedy(of: &RemedyForecast) -> String {
     match of.name.as_str() {
         // Of an older version.
@@ -230,7 +228,6 @@ pub(super) fn bound(remedy: &RemedyForecast) -> String {
     }
 }
 
-/// Seconds saved.
 pub(super) fn saved_seconds(remedy: &RemedyForecast) -> String {
     format!("{}\u{a0}s", range(remedy.saved_s, SECONDS_DECIMALS))
 }

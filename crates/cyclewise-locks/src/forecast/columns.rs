@@ -87,7 +87,6 @@ pub(super) fn waiting(costs: &Costs, shares: &[f64; KINDS], ticks: f64) -> f64 {
 /// sixth branches (A. Limaye and T. Adegbija, ISPASS 2018, on SPEC CPU2017), rounded.
 const ORDINARY: [f64; KINDS] = [0.48, 0.25, 0.11, 0.16];
 
-/// The share of each kind.
 pub(super) fn shares(mix: &Mix) -> [f64; KINDS] {
     let counts = [mix.arithmetic, mix.loads, mix.stores, mix.branches].map(f64::from);
     let sum: f64 = counts.iter().sum();

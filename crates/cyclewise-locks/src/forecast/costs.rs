@@ -36,8 +36,6 @@ pub struct OperationCost {
 /// A figure with its 95 % interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ticks {
-    /// The median.
     pub ticks: f64,
-    /// The interval.
     pub ci95: [f64; 2],
 }

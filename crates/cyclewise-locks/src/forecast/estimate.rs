@@ -11,9 +11,7 @@ use serde::{Deserialize, Serialize};
 /// What the model knows of a site: little enough to be kept with a measured truth.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct HotSite {
-    /// How it locks.
     pub(super) form: Form,
-    /// What it does.
     pub(super) operation: Operation,
     /// Bytes of its word.
     pub(super) width: u8,

@@ -49,7 +49,6 @@ impl SavedLine {
         (self.cell - self.slope() * (t - self.own)).max(self.cell.min(0.0))
     }
 
-    /// The middle one.
     pub(super) fn middle(&self, t: f64) -> f64 {
         if t <= self.own {
             let [least, most] = self.nothing.map(|nothing| self.fast(nothing, t));

@@ -10,7 +10,6 @@ use crate::counts::Method;
 
 /// What all remedies' forecasts have in common.
 pub(super) struct Model<'a> {
-    /// The matrix.
     pub(super) costs: &'a Costs,
     /// The program's pace.
     pub(super) pace: Pace,
@@ -18,7 +17,6 @@ pub(super) struct Model<'a> {
     pub(super) error: [f64; 2],
     /// The program's own time.
     pub(super) native: Option<&'a NativeTime>,
-    /// How it was counted.
     pub(super) method: &'a Method,
 }
 

@@ -9,7 +9,6 @@ pub struct NativeTime {
     pub user_s: f64,
     /// The lowest and the highest of the runs.
     pub range: [f64; 2],
-    /// How many runs.
     pub runs: u32,
 }
 
@@ -65,7 +64,6 @@ pub enum Remedy {
 /// What one remedy would bring.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RemedyForecast {
-    /// The remedy.
     pub remedy: Remedy,
     /// What it is called in the language of most of its executions; empty in documents of older versions.
     #[serde(default)]
@@ -80,7 +78,6 @@ pub struct RemedyForecast {
     pub saved_percent: Option<[f64; 2]>,
     /// Seconds saved if each execution cost what it costs back to back: the upper bound.
     pub back_to_back_s: f64,
-    /// The same in percent.
     pub back_to_back_percent: Option<f64>,
     /// What it rests on, and what would have to hold in the program.
     pub condition: String,

@@ -17,7 +17,6 @@ use super::rows::Rows;
 pub(super) struct Span {
     /// The least.
     pub(super) low: f64,
-    /// The middle.
     pub(super) mid: f64,
     /// The most.
     pub(super) high: f64,
@@ -110,7 +109,6 @@ fn in_column(costs: &Costs, rows: &Rows, second: bool, name: &str, t: [f64; 3]) 
 
 /// The code around a site, as far as its price depends on it.
 pub(super) struct Code {
-    /// The shares of the kinds.
     pub(super) shares: [f64; KINDS],
     /// Ticks since the locked instruction before: the least, the middle and the most.
     pub(super) t: [f64; 3],

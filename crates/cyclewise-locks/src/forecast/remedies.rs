@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 /// A remedy in a profile.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Applied {
-    /// The remedy.
     pub(super) remedy: Remedy,
     /// What it is called in the language of most of its executions.
     pub(super) name: &'static str,

@@ -181,7 +181,6 @@ struct Builder<'a> {
     families: HashMap<(String, String), Option<Known>>,
     /// What the file that is looked at calls itself.
     soname: String,
-    /// Its family.
     family: Option<String>,
     callers: Callers,
     /// Sites' addresses in their files, by file and offset.

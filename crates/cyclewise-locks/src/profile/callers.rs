@@ -34,7 +34,6 @@ pub(super) struct Callers {
 }
 
 impl Callers {
-    /// Collects what is wanted.
     pub(super) fn want<'a>(&mut self, places: impl Iterator<Item = &'a Place>) {
         for (path, _, offset) in places.flat_map(|place| place.callers.keys()).flatten() {
             if let Some(path) = path {

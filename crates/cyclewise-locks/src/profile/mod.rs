@@ -17,9 +17,7 @@ use serde::{Deserialize, Serialize};
 /// A run's locked instructions, and where they are in the source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
-    /// How it was counted.
     pub method: Method,
-    /// The architecture.
     pub arch: Arch,
     /// Instructions executed, by all threads of all processes.
     pub instructions: u64,
@@ -27,11 +25,9 @@ pub struct Profile {
     pub executed: Executed,
     /// Each site that was executed, the most often executed first. Sites of several processes at one place of one file are one.
     pub sites: Vec<SiteProfile>,
-    /// Each thread.
     pub threads: Vec<ThreadProfile>,
     /// System calls, those with the most locked instructions before them first.
     pub system_calls: Vec<SystemCallProfile>,
-    /// Each process image.
     pub processes: Vec<ProcessProfile>,
     /// The lines of memory that locked instructions used most, of all processes, the most used one first.
     #[serde(default)]
@@ -43,7 +39,6 @@ pub struct Profile {
 /// A cache line's worth of one process's memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LineProfile {
-    /// The process.
     pub pid: u32,
     /// The line, and its words with the sites that used them last: in each an address in memory.
     pub line: MemoryLine,
@@ -75,7 +70,6 @@ pub struct Executed {
     pub fence: u64,
 }
 
-/// One site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SiteProfile {
     /// The file, or `[generated code]`.
@@ -84,13 +78,10 @@ pub struct SiteProfile {
     pub address: u64,
     /// The instruction as text.
     pub instruction: String,
-    /// How it locks.
     pub form: Form,
-    /// What it does.
     pub operation: Operation,
     /// Bytes of its word.
     pub width: u8,
-    /// What it is for.
     pub class: Class,
     /// By which rule, in a few words.
     pub why: String,
@@ -98,9 +89,7 @@ pub struct SiteProfile {
     pub family: Option<String>,
     /// The function it lies in, and those that it was inlined into; the innermost first. Empty where nothing is known.
     pub frames: Vec<Frame>,
-    /// Executions.
     pub executed: u64,
-    /// Threads that executed it.
     pub threads: u32,
     /// Executions by how its words were used.
     pub words: Words,
@@ -120,24 +109,17 @@ pub struct SiteProfile {
 pub struct Caller {
     /// The functions, the innermost first; of those that were inlined into each other the line of the innermost that is no library's.
     pub frames: Vec<Frame>,
-    /// How often.
     pub executed: u64,
 }
 
-/// One thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadProfile {
-    /// Its process.
     pub pid: u32,
-    /// Its number.
     pub tid: u32,
-    /// Its name.
     pub name: String,
-    /// Instructions.
     pub instructions: u64,
     /// Locked read-modify-writes; fences apart.
     pub locked: u64,
-    /// Fences.
     pub fences: u64,
 }
 
@@ -152,19 +134,14 @@ pub struct SystemCallProfile {
     pub locked_before: u64,
 }
 
-/// One process image.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessProfile {
-    /// Its number.
     pub pid: u32,
     /// Its program and arguments.
     pub command: String,
-    /// Its threads.
     pub threads: u32,
-    /// Instructions.
     pub instructions: u64,
     /// Locked read-modify-writes; fences apart.
     pub locked: u64,
-    /// Fences.
     pub fences: u64,
 }

@@ -6,7 +6,6 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Writes one.
 pub(crate) fn write_executable(path: &Path, contents: impl AsRef<[u8]>) {
     let mut shell = Command::new("sh");
     shell.args(["-c", "cat >\"$0\" && chmod 755 \"$0\""]).arg(path);

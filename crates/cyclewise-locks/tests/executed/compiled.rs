@@ -100,7 +100,6 @@ pub(crate) fn sites(path: &Path, times: u64) -> Vec<Site> {
     sites
 }
 
-/// A site with the code from it on.
 pub(crate) fn site(code: &[u8], address: u64, times: u64) -> Site {
     Site {
         address,
@@ -147,7 +146,6 @@ pub(crate) fn process(pid: u32, path: &Path, sites: Vec<Site>) -> Process {
     }
 }
 
-/// Counts of these processes.
 pub(crate) fn counts(processes: Vec<Process>) -> Counts {
     Counts {
         method: Method::Emulator {

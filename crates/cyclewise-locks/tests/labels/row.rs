@@ -61,7 +61,6 @@ fn without_version(name: &str) -> String {
     name[..end.unwrap_or(name.len())].to_owned()
 }
 
-/// All rows.
 pub(crate) fn rows() -> Vec<Row> {
     SETS.iter()
         .flat_map(|(set, text)| text.lines().skip(1).map(move |line| row(set, line)))

@@ -19,17 +19,14 @@ use shared::{answer, tests_a_mark};
 
 pub(super) use shared::is_no_lock;
 
-/// A rule.
 pub(super) struct Rule {
     /// Its name, for tests that switch it off.
     pub(super) name: &'static str,
     /// Whether it finds nothing but locks by the shape of the code: it is not asked where a name says that the word is something else.
     pub(super) of_locks: bool,
-    /// The rule.
     pub(super) ask: fn(&Scene<'_>, &Facts) -> Answer,
 }
 
-/// All rules.
 pub(super) const RULES: &[Rule] = &[
     rule("fence", fence),
     rule("outlined", outlined_atomic),

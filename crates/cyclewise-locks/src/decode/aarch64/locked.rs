@@ -10,7 +10,6 @@ use crate::decode::step::{Form, Locked, Operand, Operation, What};
 enum Family {
     /// LDADD and its relatives, SWP.
     Lse,
-    /// CAS.
     Cas,
     /// CASP.
     CasPair,

@@ -14,7 +14,6 @@ pub(super) fn register(register: Register) -> Option<Reg> {
     }
 }
 
-/// An operand.
 pub(super) fn operand(i: &Instruction, n: u32) -> Operand {
     match i.op_kind(n) {
         OpKind::Register => register(i.op_register(n)).map_or(Operand::Unknown, Operand::Reg),
@@ -48,7 +47,6 @@ pub(super) fn signed(raw: u64, width: usize) -> i64 {
     (raw << shift).cast_signed() >> shift
 }
 
-/// The memory operand.
 pub(super) fn memory(i: &Instruction) -> Memory {
     let base = i.memory_base();
     let is_relative = matches!(base, Register::RIP | Register::EIP);

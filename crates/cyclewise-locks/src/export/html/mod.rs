@@ -37,7 +37,6 @@ const MOST_MISSING: usize = 100;
 /// The most characters of a command line or of a line on what was not counted.
 const MOST_TEXT: usize = 500;
 
-/// One program.
 #[derive(Template)]
 #[template(path = "locks.html")]
 struct LocksPage {
@@ -121,7 +120,6 @@ fn notes(locks: &Locks) -> Vec<String> {
     all.take(MOST_MISSING).map(|note| sentence(&note)).collect()
 }
 
-/// The machine and the run.
 fn run_facts(locks: &Locks) -> Vec<Fact> {
     let mut all = facts([
         ("Program", short(&program(locks))),

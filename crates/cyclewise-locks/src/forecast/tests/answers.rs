@@ -6,7 +6,6 @@ use crate::forecast::answer::digits;
 use crate::forecast::{Costs, Forecast, Remedy, Verdict, forecast};
 use crate::profile::{Class, Frame, Operation};
 
-/// A forecast as lines.
 fn text(made: &Forecast) -> String {
     let mut lines = vec![made.answer.clone()];
     for r in &made.remedies {

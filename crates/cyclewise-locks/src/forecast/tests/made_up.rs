@@ -170,7 +170,6 @@ pub(super) fn of_family(site: SiteProfile, family: &str) -> SiteProfile {
     }
 }
 
-/// A program's own time.
 pub(super) fn seconds(user_s: f64) -> NativeTime {
     NativeTime {
         user_s,

@@ -28,28 +28,22 @@ const FILES: &[(&str, &str)] = &[
 /// What is kept of a program's profile: its sites with a LOCK prefix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Summary {
-    /// Instructions executed.
     pub(super) instructions: f64,
-    /// The sites.
     pub(super) sites: Vec<HotSite>,
 }
 
 /// A program's truth, and what the model needs to forecast it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Truth {
-    /// The CPU.
     pub(super) cpu: String,
     /// Whether it is a loop that was made up.
     pub(super) is_loop: bool,
-    /// The program.
     pub(super) program: String,
     /// The user time that it saves without LOCK, in percent: the mean, and its standard deviation.
     pub(super) saved: (f64, f64),
     /// Nanoseconds an instruction, and the factor by which that may be wrong.
     pub(super) ns: (f64, f64),
-    /// What was counted.
     pub(super) summary: Summary,
-    /// The matrix.
     pub(super) costs: Costs,
 }
 

@@ -26,12 +26,10 @@ struct Kept {
     names: HashMap<u64, String>,
 }
 
-/// One file.
 #[derive(Clone, Copy)]
 pub(crate) struct File<'a>(&'a Kept);
 
 impl Files {
-    /// Reads them all.
     pub(crate) fn read() -> Self {
         let mut files: HashMap<String, Kept> = HashMap::new();
         for line in CODE.iter().flat_map(|text| text.lines()) {
@@ -50,7 +48,6 @@ impl Files {
         Self(files)
     }
 
-    /// One of them.
     pub(crate) fn of(&self, name: &str) -> File<'_> {
         File(&self.0[name])
     }
