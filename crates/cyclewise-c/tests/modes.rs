@@ -154,7 +154,6 @@ fn hooks_in_a_static_program_say_so() {
     }
 }
 
-/// A shared object of these sources and flags.
 fn shared_object(name: &str, arguments: &[&str]) -> String {
     let (object, include) = (common::fresh(name), common::include());
     let before = ["-shared", "-fPIC", "-O2", &include, "-o", &object];
@@ -162,7 +161,6 @@ fn shared_object(name: &str, arguments: &[&str]) -> String {
     object
 }
 
-/// A shared object with the hooks.
 fn hooked_library() -> String {
     shared_object("libhooked.so", &[&common::hooks(&[])])
 }

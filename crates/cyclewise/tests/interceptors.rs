@@ -6,6 +6,7 @@
 
 mod common;
 
+use common::dl;
 use common::harness::{self, checks};
 use cyclewise::atomic;
 use cyclewise::patch::{self, Mode, Prefix, sites, state};
@@ -73,16 +74,9 @@ fn saw() {
     SEEN.fetch_add(1, Ordering::SeqCst);
 }
 
-fn c_librarys(name: &std::ffi::CStr) -> *mut c_void {
-    // SAFETY: a C string.
-    let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
-    assert!(!found.is_null());
-    found
-}
-
 fn create_past_the_runtime() -> Create {
     // SAFETY: the C library's function of that name.
-    unsafe { std::mem::transmute::<*mut c_void, Create>(c_librarys(c"pthread_create")) }
+    unsafe { std::mem::transmute::<*mut c_void, Create>(dl::symbol(libc::RTLD_NEXT, c"pthread_create")) }
 }
 
 #[unsafe(no_mangle)]
@@ -109,7 +103,8 @@ unsafe extern "C" fn __interceptor_timer_create(
         create_for_the_runtime();
     }
     // SAFETY: the C library's function of that name.
-    let create = unsafe { std::mem::transmute::<*mut c_void, CreateTimer>(c_librarys(c"timer_create")) };
+    let create =
+        unsafe { std::mem::transmute::<*mut c_void, CreateTimer>(dl::symbol(libc::RTLD_NEXT, c"timer_create")) };
     // SAFETY: the caller's arguments.
     unsafe { create(clock, event, timer) }
 }

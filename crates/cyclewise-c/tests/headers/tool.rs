@@ -7,7 +7,6 @@ use std::process::{Command, Output, Stdio};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Compiler {
     pub(crate) name: &'static str,
-    /// Whether it compiles C++.
     pub(crate) is_cxx: bool,
     /// Whether it is clang, by name: `cc` is taken for GCC, whose options it shares.
     pub(crate) is_clang: bool,
@@ -50,7 +49,6 @@ pub(crate) fn compilers() -> Vec<Compiler> {
     Compiler::ALL.into_iter().filter(|c| is_installed(c.name)).collect()
 }
 
-/// Those of C++ among them.
 pub(crate) fn cxx_compilers() -> Vec<Compiler> {
     compilers().into_iter().filter(|c| c.is_cxx).collect()
 }
@@ -101,7 +99,6 @@ pub(crate) fn is_installed(name: &str) -> bool {
     found
 }
 
-/// The folder of the headers.
 pub(crate) fn include() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("include")
 }

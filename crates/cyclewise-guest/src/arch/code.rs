@@ -34,12 +34,10 @@ macro_rules! code {
     }};
 }
 
-/// Code of 64-bit mode.
 macro_rules! code64 {
     ($($all:tt)*) => { $crate::arch::code::code!(".code64", $($all)*) };
 }
 
-/// Code of 32-bit mode.
 macro_rules! code32 {
     ($($all:tt)*) => { $crate::arch::code::code!(".code32", $($all)*) };
 }

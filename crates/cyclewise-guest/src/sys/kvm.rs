@@ -126,7 +126,6 @@ impl Vm {
             .map_err(|e| vanished("KVM_SET_REGS", &e.into()))
     }
 
-    /// The instruction pointer.
     pub(crate) fn address(&self) -> Result<u64> {
         let regs = self.vcpu.get_regs().map_err(|e| vanished("KVM_GET_REGS", &e.into()))?;
         Ok(regs.rip)

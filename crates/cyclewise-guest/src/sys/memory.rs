@@ -38,12 +38,10 @@ impl GuestMemory {
         Ok(Self { start, length })
     }
 
-    /// The address of the mapping in this process.
     pub(crate) fn address(&self) -> u64 {
         self.start.as_ptr() as u64
     }
 
-    /// Bytes of the mapping.
     pub(crate) fn length(&self) -> u64 {
         self.length as u64
     }

@@ -37,7 +37,6 @@ impl ExitCounter {
         Ok(at.map(|at| Self { file, at }))
     }
 
-    /// Exits so far.
     pub(crate) fn read(&self) -> io::Result<u64> {
         let mut word = [0; 8];
         self.file.read_exact_at(&mut word, self.at)?;

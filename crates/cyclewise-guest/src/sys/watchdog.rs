@@ -25,7 +25,6 @@ fn signal() -> libc::c_int {
 
 extern "C" fn handler(_: libc::c_int) {}
 
-/// A timer that is armed.
 pub(crate) struct Watchdog {
     timer: libc::timer_t,
     deadline: Instant,

@@ -121,7 +121,6 @@ pub(crate) trait Bits {
 
     fn and(&self, value: Self::Value, order: Ordering);
     fn or(&self, value: Self::Value, order: Ordering);
-    /// Exclusive-ors.
     fn xor(&self, value: Self::Value, order: Ordering);
 }
 

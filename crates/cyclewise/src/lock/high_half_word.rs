@@ -17,11 +17,9 @@ use core::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release};
 
 /// The position of the bits.
 const SHIFT: u32 = 32;
-/// The position of the tail.
 const TAIL_SHIFT: u32 = SHIFT + 16;
 /// All of them.
 const BITS: u32 = LOCKED | PENDING | HANDOFF;
-/// The tail's bits.
 const TAIL: u64 = 0xffff << TAIL_SHIFT;
 
 /// The bits, shifted to their position.

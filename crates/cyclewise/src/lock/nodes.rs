@@ -193,7 +193,6 @@ pub(super) fn is_waited_for<W: LockWord>(word: &W) -> bool {
     NodeIndex::from_tail(word.tail()).is_some_and(|last| last.waits_for(word.address()))
 }
 
-/// What tests and models do to nodes.
 #[cfg(test)]
 #[allow(dead_code, reason = "models do some of it, and tests the rest")]
 pub(super) mod for_tests {
@@ -214,7 +213,6 @@ pub(super) mod for_tests {
         nodes().iter().filter(waits).count()
     }
 
-    /// Whether every node is free.
     pub(in super::super) fn all_free() -> bool {
         nodes().iter().all(|node| node.state.load(Relaxed) == FREE)
     }

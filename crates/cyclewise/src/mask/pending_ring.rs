@@ -50,7 +50,6 @@ impl PendingRing {
         self.tail.load(Relaxed).wrapping_sub(self.head.load(Relaxed))
     }
 
-    /// Whether a record of this signal exists.
     pub(super) fn holds(&self, signal: i32) -> bool {
         let head = self.head.load(Relaxed);
         (0..self.len()).any(|i| self.read(head.wrapping_add(i)).signal() == signal)

@@ -166,7 +166,6 @@ impl ThreadMask {
         }
     }
 
-    /// Whether a hold is in force.
     #[inline]
     pub(super) fn is_held(&self) -> bool {
         self.depth.load(Relaxed) != 0

@@ -18,7 +18,6 @@ const SPINS: u32 = 100;
 const SHORTEST_NS: u64 = 20_000; // less than a timer's slack of 50 µs (prctl, PR_SET_TIMERSLACK)
 const LONGEST_NS: u64 = 5_000_000; // the longest delay if there is no wake
 
-/// The state of a wait.
 pub(super) struct Backoff {
     spins: u32,
     sleep_ns: u64,
@@ -27,7 +26,6 @@ pub(super) struct Backoff {
 }
 
 impl Backoff {
-    /// Without a limit.
     pub(super) fn unlimited() -> Self {
         Self::with_limit_ns(u64::MAX)
     }

@@ -93,7 +93,6 @@ impl Reader {
         is_older(self.word.load(Acquire), period)
     }
 
-    /// Whether a section is open.
     pub(super) fn is_inside(&self) -> bool {
         is_older(self.word.load(Relaxed), u64::MAX)
     }

@@ -82,7 +82,6 @@ impl Queue {
         }
     }
 
-    /// How many closures wait.
     pub(super) fn pending(&self) -> usize {
         usize::try_from(self.pending.load(Relaxed)).unwrap_or(0)
     }

@@ -149,7 +149,6 @@ impl Object<'_> {
         })
     }
 
-    /// Whether it can be read.
     pub(crate) fn is_readable(&self, range: &Range<usize>) -> bool {
         self.is_in(range, PF_R, 0)
     }

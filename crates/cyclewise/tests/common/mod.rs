@@ -9,6 +9,7 @@ pub mod call;
 pub mod cc;
 pub mod child;
 pub mod cpu;
+pub mod dl;
 pub mod example;
 pub mod filter;
 #[cfg(not(loom))]

@@ -1,14 +1,14 @@
 //! Threads created by a `pthread_create` that bypasses the hooks, as in some allocators: jemalloc looks up the next
 //! definition after its own (RTLD_NEXT). LOCK is restored before such a thread too.
 
+use crate::common::dl;
 use crate::common::example;
 use crate::common::harness::{Check, checks};
 use crate::common::text::poke;
 use cyclewise::atomic::{AtomicUsize, Ordering};
 use cyclewise::error::Refusal;
 use cyclewise::patch::{self, Mode, confined, sites, state};
-use std::ffi::{CStr, CString, c_void};
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::{CStr, c_void};
 
 pub(crate) const CHECKS: &[Check] = checks![
     the_next_definition,
@@ -57,26 +57,13 @@ fn soon(mut elide: impl FnMut() -> Result<(), Refusal>) -> Result<(), Refusal> {
     }
 }
 
+fn create_of(library: *mut c_void) -> Create {
+    // SAFETY: a C library's function of that name.
+    unsafe { std::mem::transmute::<*mut c_void, Create>(dl::symbol(library, c"pthread_create")) }
+}
+
 fn next() -> Create {
-    // SAFETY: a C string.
-    let create = unsafe { libc::dlsym(libc::RTLD_NEXT, c"pthread_create".as_ptr()) };
-    // SAFETY: the C library's function of that name.
-    unsafe { std::mem::transmute::<*mut c_void, Create>(create) }
-}
-
-fn of_the_library(name: &CStr) -> Create {
-    // SAFETY: a C string; the library is loaded.
-    let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
-    // SAFETY: the C library's function of that name.
-    unsafe { std::mem::transmute::<*mut c_void, Create>(symbol(library, c"pthread_create")) }
-}
-
-fn symbol(library: *mut c_void, name: &CStr) -> *mut c_void {
-    assert!(!library.is_null());
-    // SAFETY: a C string, and a loaded library.
-    let found = unsafe { libc::dlsym(library, name.as_ptr()) };
-    assert!(!found.is_null());
-    found
+    create_of(libc::RTLD_NEXT)
 }
 
 /// Creates a thread, which must find LOCK everywhere.
@@ -96,7 +83,9 @@ fn the_next_definition() {
 
 fn the_c_librarys_handle() {
     enable();
-    finds_lock(of_the_library(c"libc.so.6"), std::ptr::null());
+    let library = dl::open("libc.so.6", libc::RTLD_NOLOAD);
+    assert!(!library.is_null());
+    finds_lock(create_of(library), std::ptr::null());
 }
 
 /// The C library caches the stacks of ended threads, and reuses them on another code path.
@@ -122,13 +111,9 @@ fn a_stack_of_the_callers() {
 /// Has the plugin's function `name` create a thread, which checks the text.
 fn by_the_plugin(flags: i32, name: &CStr) {
     let path = example::build("plugin").join("libplugin.so");
-    let path = CString::new(path.as_os_str().as_bytes()).unwrap();
-    // SAFETY: a path; the object's initializers are std's.
-    let plugin = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | flags) };
+    let plugin = dl::open(&path, flags);
     assert!(!plugin.is_null(), "{path:?} cannot be loaded");
-    // SAFETY: a name in an object that is loaded.
-    let function = unsafe { libc::dlsym(plugin, name.as_ptr()) };
-    assert!(!function.is_null());
+    let function = dl::symbol(plugin, name);
     // SAFETY: the object's function of that name.
     let function = unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(Start) -> *mut c_void>(function) };
     enable();
@@ -194,13 +179,11 @@ fn without_writing_there_is_no_thread() {
 /// Breaks the contract: the check above detects sites without LOCK where nothing restores it.
 fn twin_a_second_c_library_is_not_seen() {
     enable();
-    // SAFETY: a C string.
-    let library = unsafe { libc::dlmopen(libc::LM_ID_NEWLM, c"libc.so.6".as_ptr(), libc::RTLD_NOW) };
-    let (create, join) = (symbol(library, c"pthread_create"), symbol(library, c"pthread_join"));
+    let library = dl::open_apart("libc.so.6");
+    assert!(!library.is_null());
+    let create = create_of(library);
     // SAFETY: a C library's function of that name.
-    let create = unsafe { std::mem::transmute::<*mut c_void, Create>(create) };
-    // SAFETY: a C library's function of that name.
-    let join = unsafe { std::mem::transmute::<*mut c_void, Join>(join) };
+    let join = unsafe { std::mem::transmute::<*mut c_void, Join>(dl::symbol(library, c"pthread_join")) };
     let (mut id, mut found) = (0, std::ptr::null_mut());
     // SAFETY: a place for the id, no attributes, and a function that uses nothing of the C library's.
     let rc = unsafe { create(&mut id, std::ptr::null(), elided, std::ptr::null_mut()) };

@@ -3,6 +3,7 @@
 
 use crate::common::call;
 use crate::common::child::in_child;
+use crate::common::dl;
 use crate::common::example;
 use crate::common::harness::{Check, checks};
 use crate::common::sanitizer::is_asan;
@@ -13,7 +14,6 @@ use cyclewise::percpu::Reason;
 use object::read::elf::{FileHeader as _, ProgramHeader as _};
 use object::{Endianness, elf};
 use std::ffi::{CString, c_void};
-use std::os::unix::ffi::OsStrExt;
 
 static COUNTER: AtomicUsize = AtomicUsize::new(0);
 
@@ -41,32 +41,26 @@ struct Plugin(*mut c_void);
 unsafe impl Sync for Plugin {}
 
 impl Plugin {
-    /// Loads the example `plugin`.
     fn load() -> Self {
         Self::load_with(libc::RTLD_GLOBAL)
     }
 
     fn load_with(flags: i32) -> Self {
         let path = example::build("plugin").join("libplugin.so");
-        let path = CString::new(path.as_os_str().as_bytes()).unwrap();
-        // SAFETY: a path; the object's initializers are std's.
-        let plugin = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | flags) };
+        let plugin = dl::open(&path, flags);
         assert!(!plugin.is_null(), "{path:?} cannot be loaded");
         Self(plugin)
     }
 
     fn call<T>(&self, name: &str) -> T {
         let name = CString::new(name).unwrap();
-        // SAFETY: a name in an object that is loaded.
-        let function = unsafe { libc::dlsym(self.0, name.as_ptr()) };
-        assert!(!function.is_null(), "{name:?} is not in the object");
+        let function = dl::symbol(self.0, &name);
         // SAFETY: the object's functions take nothing and return the caller's type.
         let function = unsafe { std::mem::transmute::<*mut c_void, extern "C" fn() -> T>(function) };
         function()
     }
 }
 
-/// Bytes of an object's thread-local words.
 fn thread_local_bytes(object: &[u8]) -> u64 {
     let header = elf::FileHeader64::<Endianness>::parse(object).unwrap();
     let endian = header.endian().unwrap();
@@ -91,9 +85,7 @@ fn five_copies_have_room_in_static_tls() {
         let path =
             std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("plugin.{copy}.{}", std::process::id()));
         std::fs::write(&path, &plugin).unwrap();
-        let name = CString::new(path.as_os_str().as_bytes()).unwrap();
-        // SAFETY: a path; the object's initializers are std's.
-        let plugin = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        let plugin = dl::open(&path, libc::RTLD_LOCAL);
         std::fs::remove_file(&path).unwrap();
         if plugin.is_null() {
             // SAFETY: takes nothing.
@@ -195,9 +187,7 @@ fn the_copys_key_is_flipped_while_its_sites_are_elided() {
 fn a_copy_of_another_namespace_elides_nothing() {
     enable();
     let path = example::build("plugin").join("libplugin.so");
-    let path = CString::new(path.as_os_str().as_bytes()).unwrap();
-    // SAFETY: a path; the object's initializers are std's and this crate's.
-    let plugin = unsafe { libc::dlmopen(libc::LM_ID_NEWLM, path.as_ptr(), libc::RTLD_NOW) };
+    let plugin = dl::open_apart(path);
     if plugin.is_null() {
         return println!("skipped: dlmopen refuses here");
     }
@@ -237,8 +227,7 @@ fn nothing_of_a_closed_copy_is_called_or_written() {
         let plugin = Plugin::load();
         let tests = plugin.call::<i32>("plugin_flip");
         assert!(tests > 0, "{tests}");
-        // SAFETY: a name in an object that is loaded.
-        let at = unsafe { libc::dlsym(plugin.0, c"plugin_flip".as_ptr()) }.addr() & !0xfff;
+        let at = dl::symbol(plugin.0, c"plugin_flip").addr() & !0xfff;
         // SAFETY: nothing of the object is used after this.
         assert_eq!(unsafe { libc::dlclose(plugin.0) }, 0);
         // From now on a call there faults, and a write there is detected.
@@ -256,8 +245,7 @@ fn nothing_of_a_closed_copy_is_called_or_written() {
     // The twin: a mapped object's address cannot be taken, and a written byte is detected.
     let plugin = Plugin::load();
     assert!(plugin.call::<i32>("plugin_flip") > 0);
-    // SAFETY: a name in an object that is loaded.
-    let at = unsafe { libc::dlsym(plugin.0, c"plugin_flip".as_ptr()) }.addr() & !0xfff;
+    let at = dl::symbol(plugin.0, c"plugin_flip").addr() & !0xfff;
     assert!(Page::occupy(at).is_none(), "the object is still mapped");
     let page = Page::occupy(0).unwrap();
     poke(page.0.addr() + 7, &[1]);

@@ -20,7 +20,6 @@ thread_local! {
     static FUSE: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Which functions have panicked.
 static PANICKED: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
 
 /// One call of user code. While unwinding it counts down but does not panic again.

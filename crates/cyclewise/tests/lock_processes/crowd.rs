@@ -14,7 +14,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqC
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Threads of the crowd.
 const THREADS: u64 = 64;
 
 /// The crowd's lock operations: some unlock fairly, some wait with a deadline.

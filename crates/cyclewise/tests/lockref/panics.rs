@@ -12,7 +12,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 thread_local! {
     /// After how many more calls this thread's code panics; 0: never.
     static FUSE: Cell<u32> = const { Cell::new(0) };
-    /// Which functions have panicked.
     static PANICKED: Cell<BTreeSet<&'static str>> = const { Cell::new(BTreeSet::new()) };
 }
 

@@ -129,7 +129,6 @@ fn a_pool_whose_values_panic_drops_the_others() {
     assert_eq!((bombs.load(SeqCst), drops.load(SeqCst)), (1, 3));
 }
 
-/// A value uses its own pool while it is dropped.
 #[test]
 fn a_drop_may_use_its_pool() {
     struct Heir<'p>(Option<&'p Heirs<'p>>, u32);

@@ -152,7 +152,6 @@ fn section(random: &mut Random) {
     }
 }
 
-/// Runs the storm with `each` signals a stream.
 fn storm(install: fn(i32), each: u64) {
     let standard = [libc::SIGUSR1, libc::SIGUSR2];
     (0..=STREAMS).map(stream).chain(standard).for_each(install);

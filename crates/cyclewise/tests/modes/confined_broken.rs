@@ -3,6 +3,7 @@
 use crate::common::call;
 use crate::common::child::in_child;
 use crate::common::cpu::{allowed_cpus, cpus_of, set_affinity};
+use crate::common::dl;
 use crate::common::filter;
 use crate::common::harness::{Check, checks};
 use crate::common::length::rounds;
@@ -236,8 +237,7 @@ fn seen_by(create: impl FnOnce(*mut libc::pthread_t) -> i32) -> (usize, usize) {
 /// By attributes, by the default ones, by C11's function, and past the hooks.
 fn a_thread_with_an_affinity_of_its_own_has_lock() {
     let Some((cpu, other)) = two_cpus() else { return };
-    // SAFETY: a C string.
-    let next = unsafe { libc::dlsym(libc::RTLD_NEXT, c"pthread_create".as_ptr()) };
+    let next = dl::symbol(libc::RTLD_NEXT, c"pthread_create");
     // SAFETY: the C library's function of that name.
     let next = unsafe { std::mem::transmute::<*mut c_void, Create>(next) };
     let attributes = attributes_for(other);

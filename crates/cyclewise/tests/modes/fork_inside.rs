@@ -170,7 +170,6 @@ fn stop() {
     call::raise(libc::SIGSTOP);
 }
 
-/// A forked child, traced.
 struct Traced(i32);
 
 impl Traced {

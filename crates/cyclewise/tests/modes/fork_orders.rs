@@ -3,6 +3,7 @@
 
 use crate::common::call;
 use crate::common::child::{HANG_S, bare_fork, in_child, wait_for};
+use crate::common::dl;
 use crate::common::filter;
 use crate::common::harness::{Check, checks};
 use crate::common::signal;
@@ -90,13 +91,9 @@ extern "C" fn creates_a_thread() {
 static UNSEEN: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 
 fn load_a_second_c_library() {
-    // SAFETY: a C string; the library is already loaded.
-    let library = unsafe { libc::dlmopen(libc::LM_ID_NEWLM, c"libc.so.6".as_ptr(), libc::RTLD_NOW) };
+    let library = dl::open_apart("libc.so.6");
     assert!(!library.is_null());
-    // SAFETY: an open library, and a C string.
-    let found = unsafe { libc::dlsym(library, c"pthread_create".as_ptr()) };
-    assert!(!found.is_null());
-    UNSEEN.store(found, SeqCst);
+    UNSEEN.store(dl::symbol(library, c"pthread_create"), SeqCst);
 }
 
 extern "C" fn creates_a_thread_that_nothing_sees() {

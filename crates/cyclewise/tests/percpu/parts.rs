@@ -34,7 +34,6 @@ fn test_of<F>(_: &F) -> &'static str {
     path.strip_suffix("::{{closure}}").expect("a closure of the test's")
 }
 
-/// This program's command that runs the test of this name as a part.
 pub(crate) fn command(program: &Path, test: &str, part: &str) -> Command {
     let mut command = Command::new(program);
     command.args(["--exact", test, "--nocapture", "--test-threads=1"]);

@@ -238,7 +238,6 @@ mod isa {
     pub(super) const RELEASE: &[&str] = &["ldr w", "add lsl 16", "ldr x", "add", "stlr x"];
 }
 
-/// The sequences in each probe.
 fn sections() -> BTreeMap<&'static str, Vec<Section>> {
     let bytes = std::fs::read(std::env::current_exe().unwrap()).unwrap();
     let file = object::File::parse(&*bytes).unwrap();

@@ -24,7 +24,6 @@ macro_rules! rows {
     (@ $answer:expr, $left:expr, [$($event:expr),*]) => { ($answer, $left, vec![$($event),*]) };
 }
 
-/// The same test in both widths.
 macro_rules! both {
     ($($name:ident)*) => { $(
         mod $name {

@@ -21,7 +21,6 @@ pub(crate) trait Counter: Send + Sync {
     const MAX: u64;
     /// The value read from a saturated count.
     const SATURATED: u64;
-    /// The largest number of the width.
     const TOP: u64;
     /// Every misuse saturates. If false, misuse may leave the count unchanged, as in `REFCOUNT_FULL`.
     const STRICT: bool;

@@ -8,7 +8,6 @@ use cyclewise::refs::refcount::Event::{
 };
 use cyclewise::refs::refcount::{Refcount, Refcount64};
 
-/// A test's result.
 type Outcome = Result<(), String>;
 
 /// A test: its name, its body, the expected report.

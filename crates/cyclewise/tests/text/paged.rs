@@ -36,7 +36,6 @@ extern "C" fn functions() {
     )
 }
 
-/// The first page.
 pub(crate) fn start() -> usize {
     let some = functions as extern "C" fn() as usize;
     (some + 4096) & !4095

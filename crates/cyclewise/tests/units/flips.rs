@@ -4,6 +4,7 @@
 //! `CYCLEWISE_FLIPS` sets how often confined mode is entered and left.
 
 use crate::common::cpu::{allowed_cpus, pin, run_before_others};
+use crate::common::dl;
 use crate::common::example;
 use crate::common::harness::{Check, checks};
 use crate::common::length::rounds;
@@ -72,13 +73,9 @@ impl Load {
     fn new(name: &'static str) -> Self {
         let c = Object::load(&compile(name, &[]), name, libc::RTLD_LOCAL);
         let path = example::build("plugin").join("libplugin.so");
-        let path = std::ffi::CString::new(path.into_os_string().into_encoded_bytes()).unwrap();
-        // SAFETY: a path; the object's constructors are std's and this crate's.
-        let plugin = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        let plugin = dl::open(&path, libc::RTLD_LOCAL);
         assert!(!plugin.is_null(), "{path:?} cannot be loaded");
-        // SAFETY: a name in an object that is loaded, and stays.
-        let rust = unsafe { libc::dlsym(plugin, c"plugin_load".as_ptr()) };
-        assert!(!rust.is_null());
+        let rust = dl::symbol(plugin, c"plugin_load");
         Self {
             stop: false.into(),
             program: AtomicU64::new(0),

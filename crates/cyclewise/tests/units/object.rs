@@ -1,9 +1,8 @@
 //! A shared object made from `unit.c`.
 
-use crate::common::cc;
+use crate::common::{cc, dl};
 use cyclewise::patch::units::{Key, Unit};
 use std::ffi::{CString, c_int, c_long, c_void};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// An object that is loaded until it is closed.
@@ -38,29 +37,22 @@ pub(crate) fn register_by_constructor() {
     }
     type Registrar = extern "C" fn(*const Unit) -> c_int;
     let path = cc::shared_object("tests/units/registrar.c", "registrar", &[]);
-    let path = CString::new(path.as_os_str().as_bytes()).unwrap();
-    // SAFETY: a path; the object has no constructors.
-    let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
-    assert!(!handle.is_null(), "{path:?} cannot be loaded");
-    // SAFETY: a name in an object that is loaded, and stays.
-    let registrar = unsafe { libc::dlsym(handle, c"registrar".as_ptr()) }.cast::<Registrar>();
+    let object = dl::open(&path, libc::RTLD_GLOBAL);
+    assert!(!object.is_null(), "{path:?} cannot be loaded");
+    let registrar = dl::symbol(object, c"registrar").cast::<Registrar>();
     // SAFETY: the object's variable, of this type.
     unsafe { registrar.write(register) };
 }
 
 impl Object {
     pub(crate) fn load_apart(path: &Path, name: &'static str) -> Option<Self> {
-        let text = CString::new(path.as_os_str().as_bytes()).unwrap();
-        // SAFETY: a path; the object's constructors are those of `unit.c`.
-        let handle = unsafe { libc::dlmopen(libc::LM_ID_NEWLM, text.as_ptr(), libc::RTLD_NOW) };
+        let handle = dl::open_apart(path);
         (!handle.is_null()).then_some(Self { handle, name })
     }
 
     /// Loads one whose functions' names begin with `name`; `None` where the dynamic linker refuses.
     pub(crate) fn try_load(path: &Path, name: &'static str, flags: c_int) -> Option<Self> {
-        let text = CString::new(path.as_os_str().as_bytes()).unwrap();
-        // SAFETY: a path; the object's constructors are those of `unit.c`.
-        let handle = unsafe { libc::dlopen(text.as_ptr(), libc::RTLD_NOW | flags) };
+        let handle = dl::open(path, flags);
         (!handle.is_null()).then_some(Self { handle, name })
     }
 
@@ -70,10 +62,7 @@ impl Object {
 
     pub(crate) fn address(&self, function: &str) -> *mut c_void {
         let name = CString::new(format!("{}_{function}", self.name)).unwrap();
-        // SAFETY: a name in an object that is loaded.
-        let found = unsafe { libc::dlsym(self.handle, name.as_ptr()) };
-        assert!(!found.is_null(), "{name:?} is not in the object");
-        found
+        dl::symbol(self.handle, &name)
     }
 
     fn get<T>(&self, function: &str) -> T {

@@ -13,7 +13,6 @@
 use crate::arch::code::{Code, code32};
 use crate::layout;
 
-/// The magic number of a header.
 const MAGIC: u32 = 0x1bad_b002;
 /// The header has addresses, since the image is no ELF file.
 const FLAGS: u32 = 1 << 16;

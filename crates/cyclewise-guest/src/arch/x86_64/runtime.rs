@@ -8,11 +8,8 @@ use crate::arch::code::Code;
 /// The routines that every image has.
 pub(crate) struct Routines {
     pub(crate) start: Code,
-    /// Leaves the guest.
     pub(crate) finish: Code,
-    /// Reports an exception.
     pub(crate) fault: Code,
-    /// Enters ring 3.
     pub(crate) enter_user: Code,
     /// Where ring 3 ends.
     pub(crate) user_return: Code,

@@ -11,7 +11,6 @@ use super::runtime::{Routines, fault, finish, start};
 use crate::arch::code::{Code, code64};
 use crate::layout::{self, mailbox};
 
-/// The routines of long mode.
 pub(crate) const ROUTINES: Routines = Routines {
     start: START,
     finish: FINISH,

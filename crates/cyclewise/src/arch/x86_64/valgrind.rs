@@ -28,7 +28,6 @@ pub(crate) fn discard_translations() {
     request([DISCARD_TRANSLATIONS, 0, EVERYTHING, 0, 0, 0]);
 }
 
-/// Whether this runs under Valgrind.
 pub(crate) fn is_running() -> bool {
     request([RUNNING_ON_VALGRIND, 0, 0, 0, 0, 0]) != 0
 }

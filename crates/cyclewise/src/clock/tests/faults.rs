@@ -8,7 +8,6 @@ use std::format;
 const US: Duration = Duration::from_micros(1);
 const MS: Duration = Duration::from_millis(1);
 
-/// Ticks of the mock in `ms` milliseconds.
 const fn ticks(ms: i64) -> i64 {
     ms * (HZ as i64 / 1000)
 }

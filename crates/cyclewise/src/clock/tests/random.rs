@@ -40,7 +40,6 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// Runs `events`, and reads after each.
 fn run(events: &[Event]) {
     let mut reader = CheckedReader::new();
     reader.checks_bound = false;

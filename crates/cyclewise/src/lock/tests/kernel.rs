@@ -18,14 +18,12 @@ loom::thread_local! {
 #[derive(Clone, Copy)]
 pub(super) struct Looks(pub(super) u32);
 
-/// The possible faults.
 pub(super) const NOTHING: u8 = 0;
 pub(super) const NO_WAKE: u8 = 1;
 pub(super) const NO_LIGHT: u8 = 2;
 pub(super) const NO_HEAVY: u8 = 3;
 pub(super) const REFUSED: u8 = 4;
 
-/// The futex, with the fault `WRONG`.
 pub(super) struct Kernel<const WRONG: u8 = NOTHING>;
 
 impl<const WRONG: u8> Park for Kernel<WRONG> {

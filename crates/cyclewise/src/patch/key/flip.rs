@@ -158,7 +158,6 @@ fn padded(bytes: [u8; key::LENGTH]) -> [u8; 8] {
     [a, b, c, d, e, 0, 0, 0]
 }
 
-/// The addresses of the key's tests.
 pub(super) fn addresses(key: &'static StaticKey) -> impl Iterator<Item = usize> {
     Table::own().sites((&raw const *key).cast()).map(|site| site.at.addr())
 }

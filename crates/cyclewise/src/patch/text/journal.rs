@@ -61,7 +61,6 @@ pub(crate) fn forget(_: &TextGuard) {
     RECORD.store(0, Relaxed);
 }
 
-/// Whether anything is recorded.
 pub(crate) fn any() -> bool {
     RECORD.load(Relaxed) != 0
 }

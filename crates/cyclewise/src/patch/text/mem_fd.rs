@@ -75,7 +75,6 @@ fn close() {
     NUMBER.store(NONE, Relaxed);
 }
 
-/// Whether one is kept.
 pub(crate) fn is_kept() -> bool {
     kept().is_some()
 }

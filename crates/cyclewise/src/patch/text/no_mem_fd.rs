@@ -9,10 +9,8 @@ pub(super) fn borrow(_: &TextGuard) -> Option<ManuallyDrop<ProcMem>> {
     None
 }
 
-/// None is.
 pub(crate) fn is_kept() -> bool {
     false
 }
 
-/// Nothing is kept.
 pub(crate) fn renew(_: &TextGuard) {}

@@ -15,14 +15,11 @@ use crate::error::Refusal;
 
 pub(crate) fn settle(_: &TextGuard) {}
 
-/// Nothing is recorded.
 pub(crate) fn forget(_: &TextGuard) {}
 
-/// Nothing is kept open.
 pub(crate) mod kept {
     use super::*;
 
-    /// Nothing is to be reversed.
     pub(crate) fn make_readable(_: &TextGuard, _: &[Edit]) {}
 
     macro_rules! refused {

@@ -4,7 +4,6 @@ use super::Unit;
 use crate::patch::text_guard::TextGuard;
 use core::ops::Range;
 
-/// Nobody looks.
 pub(in crate::patch) fn examine(_: &Unit) {}
 
 pub(in crate::patch) fn text_around(_: &TextGuard, _: usize) -> Option<Range<usize>> {

@@ -74,7 +74,6 @@ fn every_kind_of_word_comes_out_as_it_went_in() {
     one(|| Box::new(9));
 }
 
-/// The number of `Counted` that exist.
 static ALIVE: AtomicUsize = AtomicUsize::new(0);
 
 struct Counted;

@@ -15,7 +15,6 @@ pub(super) enum Step {
     PopMany(usize),
 }
 
-/// A sequence of operations.
 pub(super) fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         any::<u64>().prop_map(Step::Push),

@@ -1,6 +1,5 @@
 //! Removing references: `dec_and_test`, `sub_and_test`, `dec`, `dec_if_one`, `dec_not_one`.
 
-/// The methods of each width.
 macro_rules! decrements {
     ($value:ident) => {
         /// Removes a reference; `true` if it was the last, and then the caller frees the object.

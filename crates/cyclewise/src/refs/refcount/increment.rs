@@ -1,6 +1,5 @@
 //! Adding references: `inc`, `add`, and the methods that refuse a count of zero.
 
-/// The methods of each width.
 macro_rules! increments {
     ($value:ident) => {
         /// Adds a reference. The caller already holds one.

@@ -1,6 +1,5 @@
 //! Removing the last reference under a lock: `dec_and_lock`.
 
-/// The methods of each width.
 macro_rules! locks {
     ($name:ident) => {
         /// Removes a reference, the last one with the lock held: `Some` guard if it was the last.

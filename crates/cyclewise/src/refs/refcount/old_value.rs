@@ -12,7 +12,6 @@ pub struct Decremented<T> {
     pub last: bool,
 }
 
-/// The methods of each width.
 macro_rules! old_values {
     ($value:ident) => {
         /// [`inc`](Self::inc), and the count before.

@@ -53,7 +53,6 @@ pub(crate) static COUNTER: [Case; 5] = [
     },
 ];
 
-/// Locked instructions.
 pub(crate) static LOCK: [Case; 4] = [
     case! { Long "prefixes-do-not-change-the-sum", "XADD adds the same with LOCK, with DS and with a NOP in front",
         code64!([

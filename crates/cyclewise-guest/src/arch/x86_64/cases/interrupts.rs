@@ -14,7 +14,6 @@ use crate::arch::code::{Code, code64};
 use crate::arch::payload::{Mode, Payload, payload};
 use crate::layout::{self, INTERRUPT_VECTOR, mailbox};
 
-/// Turns the local APIC on.
 const APIC_ON: Code = code64!(
     ["mov eax, {apic}; mov dword ptr [rax + 0xf0], 0x1ff"],
     apic = layout::LAPIC

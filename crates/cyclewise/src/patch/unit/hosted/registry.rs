@@ -167,7 +167,6 @@ impl Slot {
         self.count.load(Relaxed)
     }
 
-    /// Whether the edit list has its sites.
     pub(in crate::patch) fn list(&self, listed: bool) {
         self.listed.store(listed, Relaxed);
     }
@@ -177,7 +176,6 @@ impl Slot {
         self.listed.load(Relaxed) || self.is_elided()
     }
 
-    /// Whether the edit list has its sites.
     pub(in crate::patch) fn is_listed(&self) -> bool {
         self.listed.load(Relaxed)
     }
@@ -199,7 +197,6 @@ impl Slot {
         self.given_up.load(Relaxed)
     }
 
-    /// Whether its sites are elided, or may be.
     pub(in crate::patch) fn is_elided(&self) -> bool {
         self.elided.load(Relaxed)
     }
@@ -236,7 +233,6 @@ pub(in crate::patch) fn ready() -> impl Iterator<Item = &'static Slot> {
     SLOTS.iter().filter(|slot| slot.state.load(Acquire) == READY)
 }
 
-/// The slot of a unit, claimed or ready.
 pub(in crate::patch) fn slot_of(unit: *const Unit) -> Option<&'static Slot> {
     let is_its = |slot: &&Slot| slot.state.load(Acquire) != FREE && slot.unit.load(Relaxed).cast_const() == unit;
     SLOTS.iter().find(is_its)
@@ -296,7 +292,6 @@ pub(in crate::patch) fn mark_found(is_elided: impl Fn(*mut u8) -> bool) {
     }
 }
 
-/// Whether all units in the edit list are elided.
 pub(in crate::patch) fn listed_are_elided() -> bool {
     ready().filter(|slot| slot.listed.load(Relaxed)).all(Slot::is_elided)
 }

@@ -17,7 +17,6 @@ use std::vec::Vec;
 const WORDS: usize = 16;
 /// The capacity of a stack: odd, so that it can be filled by batches of odd and even length.
 const N: usize = 5;
-/// The capacity of a ring.
 const RING: usize = 4;
 
 /// A variable, an area whose ids are [`CPU`] and [`CID`], and the number of the copy that a sequence must find.

@@ -134,7 +134,6 @@ impl Kernel {
         }
     }
 
-    /// The place of the thread that has an id.
     fn place(&self, tid: i32) -> Option<usize> {
         let threads = self.threads.borrow();
         threads
@@ -160,7 +159,6 @@ impl Kernel {
 }
 
 impl Tasks for Kernel {
-    /// Its id, and its place.
     type Thread = (i32, Option<usize>);
 
     /// `proc_task_readdir`: from each thread to the next, and not further than one that has left.
