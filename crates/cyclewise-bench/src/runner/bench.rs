@@ -85,11 +85,11 @@ impl Bench {
         code_bytes: Option<u32>,
         mut run: impl FnMut(Length, u64) + 'static,
     ) -> Box<dyn Sampler> {
-        let mut timed = move |length, n| ticks(|| run(length, n));
+        let mut timed = Box::new(move |length, n| ticks(|| run(length, n)));
         // One batch length for each name: an A/A comparison must run the same number of iterations.
         let iterations = match self.iterations.get(name) {
             Some(known) => *known,
-            None => self.iterations(1 << 40, &mut timed),
+            None => self.iterations(1 << 40, &mut *timed),
         };
         self.iterations.insert(name, iterations);
         let counters = self.counters.clone();
@@ -98,7 +98,7 @@ impl Bench {
 
     /// The iterations of the shortest loop, a power of two of at most `most`, that are long enough for this machine's
     /// counter. `run` returns its ticks.
-    pub fn iterations(&self, most: u64, run: &mut impl FnMut(Length, u64) -> u64) -> u64 {
+    pub fn iterations(&self, most: u64, run: &mut dyn FnMut(Length, u64) -> u64) -> u64 {
         iterations(run, self.shortest_batch, most)
     }
 
@@ -113,7 +113,7 @@ impl Bench {
         run: impl FnMut(Length, u64) -> u64 + 'a,
     ) -> Box<dyn Sampler + 'a> {
         let counters = self.counters.clone().filter(|_| counted);
-        self.slope(name, copies, None, counters, iterations, run)
+        self.slope(name, copies, None, counters, iterations, Box::new(run))
     }
 
     fn slope<'a>(
@@ -123,7 +123,7 @@ impl Bench {
         code_bytes: Option<u32>,
         counters: Option<Rc<Group>>,
         iterations: u64,
-        run: impl FnMut(Length, u64) -> u64 + 'a,
+        run: Box<dyn FnMut(Length, u64) -> u64 + 'a>,
     ) -> Box<dyn Sampler + 'a> {
         self.seed += 1;
         Box::new(Slope {

@@ -26,15 +26,16 @@ use std::rc::Rc;
 /// Batches of each loop in a sample: the least whose median ignores two disturbed ones.
 pub(super) const BATCHES: usize = 5;
 
-/// A row of copies in loops.
-pub(super) struct Slope<F> {
+/// A variant of copies in loops.
+pub(super) struct Slope<'a> {
     pub(super) name: String,
     /// Copies in an iteration of the shortest loop; zero if the slope is over iterations.
     pub(super) copies: u32,
     /// Bytes of one copy, if known.
     pub(super) code_bytes: Option<u32>,
-    /// Runs a number of iterations of a loop, and returns the ticks between the stamps around them.
-    pub(super) run: F,
+    /// Runs a number of iterations of a loop, and returns the ticks between the stamps around them. Behind a pointer, which is
+    /// followed outside of the stamps, so that there is one `sample` and not one for each body.
+    pub(super) run: Box<dyn FnMut(Length, u64) -> u64 + 'a>,
     pub(super) iterations: u64,
     pub(super) probe: Probe,
     pub(super) counters: Option<Rc<Group>>,
@@ -52,7 +53,7 @@ struct Batch {
 ///
 /// A power of two, so that another run finds the same: the cost of some instructions depends on the batch length (LOCK INC
 /// on Zen 4 by 2 %, in two modes), and an exact length would differ from run to run.
-pub(super) fn iterations(run: &mut impl FnMut(Length, u64) -> u64, shortest_batch: f64, most: u64) -> u64 {
+pub(super) fn iterations(run: &mut dyn FnMut(Length, u64) -> u64, shortest_batch: f64, most: u64) -> u64 {
     let mut n = 1u64;
     loop {
         // The quicker of two: the first may fault pages in.
@@ -86,7 +87,7 @@ fn slope(medians: [u64; 3], Loops { iterations, copies }: Loops) -> f64 {
     (medians[2] as f64 - medians[0] as f64) / (3 * units) as f64
 }
 
-impl<F: FnMut(Length, u64) -> u64> Slope<F> {
+impl Slope<'_> {
     fn loops(&self) -> Loops {
         Loops {
             iterations: self.iterations,
@@ -122,7 +123,7 @@ impl<F: FnMut(Length, u64) -> u64> Slope<F> {
     }
 }
 
-impl<F: FnMut(Length, u64) -> u64> Sampler for Slope<F> {
+impl Sampler for Slope<'_> {
     fn name(&self) -> &str {
         &self.name
     }
