@@ -3,6 +3,7 @@
 use super::Record;
 use crate::error::{Error, Result};
 use flate2::bufread::MultiGzDecoder;
+use std::fs::File;
 use std::io::{self, BufRead, ErrorKind, Read};
 use std::path::Path;
 
@@ -20,6 +21,9 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// What a file in zstd's format begins with (RFC 8878, section 3.1.1).
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
+/// Bytes of the longest document that is read: a full run has 15 MB, a sweep some hundred. A device may have no end.
+const LONGEST: u64 = 1 << 30;
+
 /// What a packed text may unpack to, whatever its size.
 const SMALL: u64 = 16 << 20;
 
@@ -29,14 +33,21 @@ const PER_BYTE: u64 = 100;
 /// Reads the text of a file, compressed by gzip or not; `-` is standard input. It is read only once, so `path` may be a pipe.
 ///
 /// # Errors
-/// The file cannot be read, is cut off, is no UTF-8, is compressed by zstd, or unpacks to more than a document does.
+/// The file cannot be read, is cut off, is no UTF-8, is compressed by zstd, is longer than a document, or unpacks to more than a document does.
 pub fn read_text(path: &Path) -> io::Result<String> {
-    if path != Path::new("-") {
-        return text_of(std::fs::read(path)?);
-    }
+    let bytes = match path == Path::new("-") {
+        true => at_most(LONGEST, io::stdin().lock())?,
+        false => at_most(LONGEST, File::open(path)?)?,
+    };
+    let too_long = || io::Error::new(ErrorKind::InvalidData, "it has more than 1 GiB, which no document has");
+    text_of(bytes.ok_or_else(too_long)?)
+}
+
+/// The bytes of a file; none where it is longer.
+fn at_most(longest: u64, file: impl Read) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
-    io::stdin().lock().read_to_end(&mut bytes)?;
-    text_of(bytes)
+    file.take(longest + 1).read_to_end(&mut bytes)?;
+    Ok(Some(bytes).filter(|bytes| bytes.len() as u64 <= longest))
 }
 
 /// The text of a file with these bytes.
@@ -44,7 +55,7 @@ pub fn text_of(bytes: Vec<u8>) -> io::Result<String> {
     if !is_packed(&bytes)? {
         return String::from_utf8(bytes).map_err(|e| io::Error::new(ErrorKind::InvalidData, e.utf8_error()));
     }
-    let most = SMALL + PER_BYTE * bytes.len() as u64;
+    let most = (SMALL + PER_BYTE * bytes.len() as u64).min(LONGEST);
     let mut text = String::new();
     unpacked(&bytes[..])?.take(most + 1).read_to_string(&mut text)?;
     if text.len() as u64 > most {
@@ -119,6 +130,12 @@ mod tests {
         let error = read(&path).unwrap_err();
         assert_says!(error.message, "r.json.zst: is compressed by zstd");
         assert!(unpacked(&ZSTD[..]).is_err() && unpacked(&ZSTD[1..]).is_ok());
+    }
+
+    #[test]
+    fn of_a_file_without_an_end_no_more_than_a_document_is_read() {
+        assert_eq!(at_most(9, &b"of 9 byte"[..]).unwrap().unwrap(), b"of 9 byte");
+        assert_eq!(at_most(9, io::repeat(0)).unwrap(), None);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use super::names::is_atomic;
 use super::scene::Class;
 use crate::error::{Error, Result};
+use cyclewise_bench::record::read_text;
 use serde::Deserialize;
 use std::path::Path;
 
@@ -96,7 +97,7 @@ impl Table {
     /// Adds a file, whose entries win over those before.
     pub fn add_file(&mut self, path: &Path) -> Result<()> {
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|e| {
+        let text = read_text(path).map_err(|e| {
             Error::usage(format!(
                 "{name}: the table of known functions cannot be read: {e}; name a file that exists"
             ))
