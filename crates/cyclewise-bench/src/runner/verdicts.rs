@@ -170,10 +170,10 @@ fn by_median(e: &Experiment, c: &mut Comparison, p_states: &[f64]) -> Decision {
     };
     if decision.verdict.is_claim() && negligible {
         decision.verdict = Verdict::Same;
-        let trifle = Reason::Other("within 0.5\u{a0}%".to_string());
+        let negligible = Reason::Other("within 0.5\u{a0}%".to_string());
         decision.reason = Some(match decision.reason {
-            Some(why) => trifle.and(&why),
-            None => trifle,
+            Some(why) => negligible.and(&why),
+            None => negligible,
         });
     }
     c.headline = Some(headline);

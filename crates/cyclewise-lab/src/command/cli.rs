@@ -36,7 +36,7 @@ pub(super) enum Command {
     /// Exit status 0: everything that was asked for and that this machine can run was measured. 3: something is missing; the
     /// last line and the record say what and why. Naming an experiment that this machine cannot run also gives 3.
     Run(RunArgs),
-    /// List the experiments, with the question each answers and its source; of those that are named, what each variant is
+    /// List the experiments, with the question each answers and its source; name some to see what each of their variants is
     List {
         /// Names of experiments [default: all]
         #[arg(value_name = "EXPERIMENT")]
@@ -58,8 +58,8 @@ pub(super) enum Command {
     Compare(CompareArgs),
     /// Print each primitive against its lower bound and best competitor, per machine
     ///
-    /// The limit is what sets the least cost: a fence, a locked instruction, two stores. Rows that a record lacks are dashes.
-    /// Without records, prints what sets each limit.
+    /// The limit is what sets the least cost: a fence, a locked instruction, two stores. A dash stands for a
+    /// variant that no record has. Without records, prints what sets each limit.
     Limits(LimitsArgs),
     /// Print the tables of records or of a simulation, or write their HTML page
     Report {
@@ -79,7 +79,7 @@ pub(super) enum Command {
         /// Print every column [default: those that fit the terminal, at most 100 characters]
         #[arg(long)]
         wide: bool,
-        /// Of a program's locked instructions, list this many lines of code
+        /// List this many lines of code with a program's locked instructions
         #[arg(long, value_name = "N", default_value_t = LINES_OF_CODE, value_parser = clap::value_parser!(u32).range(1..=100_000))]
         lines: u32,
     },
@@ -199,8 +199,8 @@ pub(super) struct CompareArgs {
     /// Write the comparison as an HTML page
     #[arg(long, value_name = "PATH")]
     pub(super) html: Option<PathBuf>,
-    /// Exit with 1 if a row is slower than in the first record by more than this share, in its whole 95 % interval; with 3 if an
-    /// interval includes the share; of the named experiments alone, if any: slower:5%, or slower:5%,popf,arc
+    /// Exit with 1 if a variant is slower than in the first record by more than this share: its whole 95 % interval is above it. Exit
+    /// with 3 if an interval includes the share. Name experiments to look at these alone: slower:5%, or slower:5%,popf,arc
     #[arg(long, value_name = "slower:P%[,EXPERIMENT…]")]
     pub(super) fail_on: Option<FailOn>,
     /// Print every column [default: those that fit the terminal, at most 100 characters]

@@ -25,25 +25,25 @@ pub(super) struct TimeArgs {
     /// Name of the reference
     #[arg(long, value_name = "NAME", requires = "reference")]
     pub(super) reference_name: Option<String>,
-    /// Exactly so many runs of each command [default: at least 20 runs, and 3 seconds for each command]
+    /// Exactly this many runs of each command [default: at least 20 runs and 3 seconds]
     #[arg(short, long, value_name = "N", conflicts_with_all = ["min_runs", "max_runs"], value_parser = clap::value_parser!(u32).range(2..=100_000))]
     pub(super) runs: Option<u32>,
-    /// At least so many runs of each command
+    /// At least this many runs of each command
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000))]
     pub(super) min_runs: Option<u32>,
-    /// At most so many runs of each command
+    /// At most this many runs of each command
     #[arg(short = 'M', long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000))]
     pub(super) max_runs: Option<u32>,
-    /// Begin no further round that would end after so many seconds
+    /// Start no round that would end later than this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(super) max_time: Option<Duration>,
-    /// End a run after so many seconds, with all that it started but daemons; it has failed, and its time is not kept
+    /// Kill a run, and all that it started except daemons, after this many seconds; it counts as failed, and its time is not kept
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(super) timeout: Option<Duration>,
     /// Untimed runs of each command at the start
     #[arg(short, long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=10_000))]
     pub(super) warmup: u32,
-    /// Run this once for each command, before the first run of any
+    /// Run this once for each command, before all runs
     #[arg(short, long, value_name = "CMD")]
     pub(super) setup: Option<String>,
     /// Run this before each run; once for all commands, or once for each
@@ -52,13 +52,13 @@ pub(super) struct TimeArgs {
     /// Run this after each run; once for all commands, or once for each
     #[arg(short = 'C', long, value_name = "CMD")]
     pub(super) conclude: Vec<String>,
-    /// Run this once for each command, after the last run of all
+    /// Run this once for each command, after all runs
     #[arg(short, long, value_name = "CMD")]
     pub(super) cleanup: Option<String>,
     /// Run the commands with each value from MIN to MAX in place of {VAR}
     #[arg(short = 'P', long, value_names = ["VAR", "MIN", "MAX"], num_args = 3, allow_hyphen_values = true, conflicts_with = "parameter_list")]
     pub(super) parameter_scan: Vec<String>,
-    /// Go from MIN to MAX in such steps
+    /// Step from MIN to MAX by this much
     #[arg(short = 'D', long, value_name = "DELTA", requires = "parameter_scan")]
     pub(super) parameter_step_size: Option<String>,
     /// Run the commands with each of these values, separated by commas, in place of {VAR}; of several lists, with all combinations
@@ -81,7 +81,7 @@ pub(super) struct TimeArgs {
         default_missing_value = ALL_FAILURES,
     )]
     pub(super) ignore_failure: Option<String>,
-    /// Statuses that are no failures, separated by commas, as 0,1 of grep [default: 0]
+    /// Exit statuses that count as success, separated by commas, such as 0,1 for grep [default: 0]
     #[arg(long, value_name = "STATUSES")]
     pub(super) ok_exit: Option<String>,
     /// Count runs that fail, and do not time them

@@ -167,7 +167,7 @@ fn examine(args: &ExamineArgs) -> Result<()> {
         return Ok(());
     }
     Err(Error::check(format!(
-        "simulate examine: further off than asked: {}; see the report for the rows",
+        "simulate examine: errors above their limits: {}; the report lists them",
         missed.join(", ")
     )))
 }
