@@ -22,6 +22,14 @@ impl Reason {
         self
     }
 
+    /// What follows the kind: `faster at 4 copies, slower at 8` of `not linear: faster at 4 copies, slower at 8`.
+    pub fn detail(&self) -> &str {
+        match self {
+            Self::NotLinear(text) => text.split_once(": ").map_or(text, |(_, detail)| detail),
+            Self::Other(text) => text,
+        }
+    }
+
     /// What it begins with, without the figures: `too few rounds`.
     pub fn in_short(&self) -> &str {
         self.split_once(": ").map_or(self, |(short, _)| short)
@@ -36,6 +44,10 @@ mod tests {
     fn what_is_written_is_read_as_the_same_reason() {
         let bent = Reason::not_linear(": a has no constant cost");
         let few = Reason::Other("too few rounds: 4".to_owned());
+        assert_eq!(
+            (bent.detail(), few.detail()),
+            ("a has no constant cost", "too few rounds: 4")
+        );
         for (reason, no_cost, short) in [(bent, true, "not linear"), (few, false, "too few rounds")] {
             let reason = reason.and("seen in 2 of 3 runs");
             let text = serde_json::to_string(&reason).unwrap();

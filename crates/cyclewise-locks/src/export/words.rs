@@ -2,7 +2,7 @@
 
 use crate::counts::{Arch, Method, Words};
 use crate::forecast::{Forecast, Remedy, RemedyForecast};
-use crate::profile::{Class, Executed, Form, Profile};
+use crate::profile::{Class, Executed, Form};
 use crate::record::{Exit, Locks, Place};
 use cyclewise_report::number::{NONE, count, decimals, fixed, percent, significant};
 use std::fmt::Write;
@@ -76,18 +76,10 @@ pub(super) fn per_1000_of_each_form(locks: &Locks) -> String {
     )
 }
 
-/// Whether a part of what ran was not counted. Other lines tell of names that are missing.
-fn is_partial(profile: &Profile) -> bool {
-    let is_about_counts = |line: &String| {
-        line.starts_with("not counted: ") || line.starts_with("incomplete: ") || line.starts_with("not run: ")
-    };
-    profile.missing.iter().any(is_about_counts)
-}
-
 /// How it was counted, and how the program ended.
 pub(super) fn circumstances(locks: &Locks) -> String {
     let mut out = match &locks.profile.method {
-        Method::Emulator { version } if is_partial(&locks.profile) => {
+        Method::Emulator { version } if locks.profile.partial => {
             format!("counted exactly but for what is missing, by {version}")
         }
         Method::Emulator { version } => format!("counted exactly, by {version}"),
@@ -298,6 +290,14 @@ mod tests {
         assert!(shown.starts_with("begin") && shown.ends_with("end"), "{shown}");
         let whole = "x".repeat(MOST_OF_A_NAME);
         assert_eq!(short(&whole), whole);
+    }
+
+    #[test]
+    fn counts_without_a_part_of_the_run_are_not_called_exact() {
+        let mut locks = made_up::cplusplus();
+        assert!(circumstances(&locks).starts_with("counted exactly, by"));
+        locks.profile.partial = true;
+        assert!(circumstances(&locks).starts_with("counted exactly but for what is missing, by"));
     }
 
     #[test]

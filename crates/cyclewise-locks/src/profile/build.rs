@@ -93,6 +93,7 @@ impl Profile {
             system_calls: system_calls(counts),
             processes,
             lines: lines(counts, &builder.addresses),
+            partial: !counts.missing.is_empty(),
             missing: builder.missing,
         }
     }

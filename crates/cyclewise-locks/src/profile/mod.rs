@@ -32,6 +32,9 @@ pub struct Profile {
     /// The lines of memory that locked instructions used most, of all processes, the most used one first.
     #[serde(default)]
     pub lines: Vec<LineProfile>,
+    /// Whether a part of what ran was not counted, or not with all that it did.
+    #[serde(default)]
+    pub partial: bool,
     /// What was not counted or not found out, and why, a line each.
     pub missing: Vec<String>,
 }

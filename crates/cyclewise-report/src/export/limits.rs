@@ -76,7 +76,7 @@ pub(super) fn why_undecided(of: Option<&Ratio>) -> Option<String> {
         .reason
         .as_ref()
         .filter(|_| by_length.verdict == Verdict::Undecided)?;
-    Some(reason.strip_prefix("not linear: ").unwrap_or(reason).to_owned())
+    Some(reason.detail().to_owned())
 }
 
 /// A ratio and its interval in one cell, or its verdict over loops of each length.

@@ -57,6 +57,8 @@ pub(super) fn warnings(report: &CompareReport) -> (&[String], Option<String>) {
 pub(super) struct SideBySide {
     pub(super) titles: Vec<String>,
     pub(super) lines: Vec<Vec<String>>,
+    /// The first column of a spread: that within groups, and behind it that between them.
+    pub(super) spread: usize,
 }
 
 impl SideBySide {
@@ -70,6 +72,7 @@ impl SideBySide {
             true => titles.extend((0..fleet.machines.len()).map(letters)),
             false => titles.extend(["records", "least", "greatest"].map(str::to_owned)),
         }
+        let spread = titles.len();
         titles.push("spread, %".to_owned());
         if between {
             titles.push("between groups, %".to_owned());
@@ -90,6 +93,7 @@ impl SideBySide {
         SideBySide {
             titles,
             lines: headlines().map(line).collect(),
+            spread,
         }
     }
 }

@@ -112,6 +112,7 @@ pub(super) fn program(instructions: u64, sites: Vec<SiteProfile>) -> Profile {
         system_calls: Vec::new(),
         processes: Vec::new(),
         lines: Vec::new(),
+        partial: false,
         missing: Vec::new(),
     }
 }

@@ -58,7 +58,7 @@ impl SideBySideView {
             table.rows = rows.collect();
             table
         });
-        let SideBySide { titles, lines } = SideBySide::new(fleet, MOST_COLUMNS);
+        let SideBySide { titles, lines, .. } = SideBySide::new(fleet, MOST_COLUMNS);
         let rows = (!lines.is_empty()).then(|| {
             let mut table = Table::new(
                 "Headline rows of all records; the spread between machines that are alike, and between groups, with 95\u{a0}% intervals",

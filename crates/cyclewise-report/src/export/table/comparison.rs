@@ -82,12 +82,12 @@ fn side_by_side(fleet: &FleetReport, look: Look) -> String {
         ];
         let _ = writeln!(out, "{}", fitted(columns, look));
     }
-    let SideBySide { titles, lines } = SideBySide::new(fleet, MOST_COLUMNS);
+    let SideBySide { titles, lines, spread } = SideBySide::new(fleet, MOST_COLUMNS);
     if !lines.is_empty() {
         let columns = titles.iter().enumerate().map(|(i, title)| {
             let cells = lines.iter().map(|line| line[i].clone());
             // Where there is no room, the spread between groups goes first, then that within them.
-            let rank = i.saturating_sub(titles.iter().position(|t| t.starts_with("spread")).unwrap_or(i) - 1);
+            let rank = i.saturating_sub(spread - 1);
             Column::new(title.as_str(), rank as u8, cells)
         });
         let _ = writeln!(
