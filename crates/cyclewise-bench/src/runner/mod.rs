@@ -61,8 +61,6 @@ pub const CORE_CYCLES: &str = "core-cycles";
 pub const INSTRUCTIONS: &str = "instructions";
 
 #[cfg(test)]
-mod lengths_tests;
-#[cfg(test)]
 mod recorded;
 #[cfg(test)]
 mod tests;

@@ -3,8 +3,8 @@
 //! How often they and all instructions were executed is counted; only where is sampled. Threads and children are followed. The program
 //! keeps its input, output and status.
 //!
-//! `session.rs` has the events of every CPU, `order.rs` brings their records into the order of time, `tally.rs` and `image.rs` keep what they
-//! say of processes, `locked.rs` finds the instruction, `scale.rs` says what a sample stands for, `result.rs` makes the counts,
+//! `session.rs` has the events of every CPU, `order.rs` brings their records into the order of time, `tally` and `image.rs` keep what they
+//! say of processes, `locked` finds the instruction, `scale.rs` says what a sample stands for, `result` makes the counts,
 //! `missing.rs` says what they leave out, `overhead.rs` what it cost.
 //!
 //! Not seen on hardware with a PMU by us; the tests run everything here on the kernel's task clock instead of an event of locked

@@ -13,7 +13,7 @@ use core::alloc::Layout;
 use core::ptr::NonNull;
 
 #[cfg(all(test, feature = "std"))]
-#[path = "registration/area_claim.rs"]
+#[path = "registration/area_claim/mod.rs"]
 mod area_claim;
 
 /// A thread's registered area. No value exists.

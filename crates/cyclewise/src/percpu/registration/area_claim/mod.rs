@@ -16,7 +16,6 @@
 //!    entry any more: 256 bytes are lost.
 
 #[cfg(test)]
-#[path = "area_claim_tests.rs"]
 mod tests;
 
 /// The words of an entry.

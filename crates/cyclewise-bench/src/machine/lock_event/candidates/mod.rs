@@ -181,5 +181,4 @@ fn arm(fs: &Sysfs, pmu: &str) -> Vec<LockEvent> {
 }
 
 #[cfg(test)]
-#[path = "candidates_tests.rs"]
 mod tests;

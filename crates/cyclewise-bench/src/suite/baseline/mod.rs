@@ -298,5 +298,4 @@ fn differences(old: &Kept, record: &Record) -> Vec<String> {
 }
 
 #[cfg(test)]
-#[path = "baseline_tests.rs"]
 mod tests;

@@ -237,5 +237,4 @@ impl Tally {
 }
 
 #[cfg(test)]
-#[path = "tally_tests.rs"]
 mod tests;

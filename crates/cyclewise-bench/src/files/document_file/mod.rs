@@ -255,5 +255,4 @@ fn is_refusal(e: &io::Error) -> bool {
 }
 
 #[cfg(test)]
-#[path = "document_file_tests.rs"]
 mod tests;

@@ -290,9 +290,7 @@ impl<'a> Reader<'a> {
 }
 
 #[cfg(test)]
-#[path = "perf_record_tests.rs"]
 mod tests;
 
 #[cfg(any(test, feature = "testing"))]
-#[path = "perf_record_made.rs"]
 pub mod made;

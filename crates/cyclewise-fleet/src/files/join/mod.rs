@@ -163,5 +163,4 @@ impl Joined {
 }
 
 #[cfg(test)]
-#[path = "join_tests.rs"]
 mod tests;

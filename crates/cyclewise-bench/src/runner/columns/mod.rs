@@ -297,5 +297,4 @@ fn subjects(columns: &[Column]) -> impl Iterator<Item = &Column> {
 }
 
 #[cfg(test)]
-#[path = "columns_tests.rs"]
 mod tests;

@@ -1,7 +1,7 @@
 //! Rows that are not linear, from batches to verdicts, with twins.
 
-use super::tests::{Log, constant_pair, judged, made};
-use super::*;
+use super::super::*;
+use super::{Log, constant_pair, judged, made};
 use crate::record::made_up::{in_context, record_of};
 use crate::record::{Experiment, Verdict};
 

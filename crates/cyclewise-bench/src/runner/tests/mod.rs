@@ -1,5 +1,7 @@
 //! The runner's promises on samplers with known behaviour, and twins that break a promise and are caught.
 
+mod not_linear;
+
 use super::guard::Rejection;
 use super::*;
 use crate::error::{Result, Status};

@@ -314,5 +314,4 @@ fn bisect(mut low: f64, mut high: f64, is_above: &impl Fn(f64) -> bool) -> f64 {
 }
 
 #[cfg(test)]
-#[path = "components_tests.rs"]
 mod tests;

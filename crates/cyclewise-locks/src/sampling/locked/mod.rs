@@ -68,5 +68,4 @@ fn is_locked(step: &Step) -> bool {
 }
 
 #[cfg(test)]
-#[path = "locked_tests.rs"]
 mod tests;

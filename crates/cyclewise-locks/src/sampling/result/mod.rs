@@ -216,5 +216,4 @@ fn site(address: u64, sum: Sum) -> Site {
 }
 
 #[cfg(test)]
-#[path = "result_tests.rs"]
 mod tests;
