@@ -1,4 +1,4 @@
-//! Assembly, calls of the kernel, and formats each stand in folders of their own: there they have a twin without assembly, our
+//! Assembly, calls of the kernel, and formats each stand in folders of their own: there they have a counterpart without assembly, our
 //! errors and types, or another format beside them.
 //!
 //! - Assembly is under `src/arch/`. Tests and examples that need patch sites at chosen addresses are listed: only assembly
@@ -33,7 +33,7 @@ const LAYOUTS: &[&str] = &[
     "crates/cyclewise/examples/flip.rs",
     "crates/cyclewise/tests/text/paged.rs",
 ];
-const ASSEMBLY_FIX: &str = "move it to a function in src/arch/<isa>/, with its twin in src/arch/portable/";
+const ASSEMBLY_FIX: &str = "move it to a function in src/arch/<isa>/, with its counterpart in src/arch/portable/";
 
 fn assembly(tree: &Tree) -> Vec<Finding> {
     let elsewhere = |s: &&Source| !s.is_in("arch") && !LAYOUTS.contains(&s.path.as_str());

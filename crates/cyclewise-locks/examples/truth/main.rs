@@ -1,6 +1,6 @@
 //! How long programs take without LOCK, which is what a forecast is compared with: `cargo run --release -p cyclewise-locks --example truth`.
 //!
-//! Each program is built or found, its twin without LOCK is made, both are run once and have to print the same, and `cyclewise time` runs them in
+//! Each program is built or found, its copy without LOCK is made, both are run once and have to print the same, and `cyclewise time` runs them in
 //! turn on one CPU. A row has the user time: what the kernel does is the same on both sides. [README](README.md) has the programs.
 //!
 //! `table` has the programs, `pair` counts it and makes the two sides (`copies` those that are copied, by [`elide`]), and `row` has the figures.
@@ -199,7 +199,7 @@ fn row(program: &Program, pair: &Pair, options: &Options) -> Result<String, Stri
     let text = std::fs::read(&record).map_err(|error| wrong(&error))?;
     let record_value = serde_json::from_slice(&text).map_err(|error| wrong(&error))?;
     let times = Times::of_record(&record_value).map_err(|error| wrong(&error))?;
-    let row = Row::of(program.name, program.twin.name(), &times);
+    let row = Row::of(program.name, program.elided_by.name(), &times);
     row.map(|row| row.to_string())
         .ok_or_else(|| "no round has a sample of both sides".to_owned())
 }

@@ -5,7 +5,7 @@
 
 use super::command::output;
 use super::copies::{copied, elided, with_libraries};
-use super::table::{Program, SIDES, Source, Twin};
+use super::table::{Elided, Program, SIDES, Source};
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ impl Pair {
         };
         let real = fs::canonicalize(&file).map_err(failed)?;
         copied(&real, &folder.join("locked").join(&name))?;
-        if program.twin == Twin::Copies {
+        if program.elided_by == Elided::Copies {
             with_libraries(folder, &real)?;
         }
         let home = real.ancestors().nth(2).unwrap_or(Path::new("/"));
@@ -65,7 +65,7 @@ impl Pair {
         locks.arg(&document).args(["--", "sh", "-c"]);
         locks.arg(pair.timed(program, SIDES[0], cpu)).current_dir(folder);
         output(&mut locks, "cyclewise locks")?;
-        if program.twin == Twin::Copies {
+        if program.elided_by == Elided::Copies {
             pair.replaced = Some(elided(folder, &name, &document)?);
         }
         Ok(pair)

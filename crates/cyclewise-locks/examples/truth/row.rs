@@ -45,7 +45,7 @@ fn rounds(variant: &Value) -> Option<Vec<(u64, f64)>> {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Row {
     pub(super) program: String,
-    pub(super) twin: &'static str,
+    pub(super) elided_by: &'static str,
     /// Medians, in seconds.
     pub(super) medians: [f64; 2],
     /// The quartiles with LOCK, in seconds: how far apart a few runs of the program are.
@@ -58,17 +58,17 @@ pub(super) struct Row {
 }
 
 /// The names of a row's columns.
-pub(super) const HEADER: &str = "program\ttwin\tlocked_user_s\telided_user_s\tdifference_percent\tci95_low\tci95_high\tn\tlocked_quartile_1\tlocked_quartile_3";
+pub(super) const HEADER: &str = "program\telided_by\tlocked_user_s\telided_user_s\tdifference_percent\tci95_low\tci95_high\tn\tlocked_quartile_1\tlocked_quartile_3";
 
 impl Row {
     /// The row of these times; none where there is no round.
-    pub(super) fn of(program: &str, twin: &'static str, times: &Times) -> Option<Self> {
+    pub(super) fn of(program: &str, elided_by: &'static str, times: &Times) -> Option<Self> {
         let rounds = &times.0;
         let differences = sorted(rounds.iter().map(|[locked, elided]| 100.0 * (elided - locked) / locked));
         let locked = sorted(rounds.iter().map(|round| round[0]));
         Some(Self {
             program: program.to_owned(),
-            twin,
+            elided_by,
             medians: [median(&locked)?, median(&sorted(rounds.iter().map(|round| round[1])))?],
             quartiles: [(locked.len() - 1) / 4, locked.len() - 1 - (locked.len() - 1) / 4].map(|at| locked[at]),
             difference: median(&differences)?,
@@ -84,7 +84,7 @@ impl fmt::Display for Row {
         write!(
             f,
             "{}\t{}\t{locked:.4}\t{elided:.4}\t{:.2}\t",
-            self.program, self.twin, self.difference
+            self.program, self.elided_by, self.difference
         )?;
         match self.interval {
             Some([low, high]) => write!(f, "{low:.2}\t{high:.2}")?,

@@ -23,14 +23,14 @@ pub(super) enum Source {
 
 /// How it loses LOCK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Twin {
+pub(super) enum Elided {
     /// By itself: it is told to.
     Mode,
     /// As a copy, with copies of its libraries.
     Copies,
 }
 
-impl Twin {
+impl Elided {
     /// What it is called in rows.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -44,7 +44,7 @@ impl Twin {
 pub(super) struct Program {
     pub(super) name: &'static str,
     pub(super) source: Source,
-    pub(super) twin: Twin,
+    pub(super) elided_by: Elided,
     /// Assignments for its environment. In these and in the command, `{side}` is `locked` or `elided`, `{home}` the folder above that of an
     /// installed program, and `{port}` a free port.
     pub(super) environment: &'static [&'static str],
@@ -65,7 +65,7 @@ macro_rules! files {
 const fn program(
     name: &'static str,
     source: Source,
-    twin: Twin,
+    elided_by: Elided,
     environment: &'static [&'static str],
     command: &'static str,
     files: &'static [(&'static str, &'static str)],
@@ -73,7 +73,7 @@ const fn program(
     Program {
         name,
         source,
-        twin,
+        elided_by,
         environment,
         command,
         files,
@@ -83,33 +83,33 @@ const fn program(
 /// Every program.
 #[rustfmt::skip]
 pub(super) const PROGRAMS: &[Program] = &[
-    program("interpreter", Source::Example { package: "cyclewise", name: "interpreter" }, Twin::Mode, &[], "./locked/interpreter --{side} 100", files![]),
-    program("rpds-ours", Source::Example { package: "cyclewise-integrations", name: "maps" }, Twin::Mode, &[], "./locked/maps {side} 3", files![]),
-    program("rpds-std", Source::Example { package: "cyclewise-integrations", name: "maps" }, Twin::Copies, &[LIBRARIES], "./{side}/maps std 3", files![]),
-    program("shared-ptr", Source::Cpp("tree.cpp"), Twin::Copies, &[LIBRARIES], "./{side}/tree 350000", files!["tree.cpp"]),
+    program("interpreter", Source::Example { package: "cyclewise", name: "interpreter" }, Elided::Mode, &[], "./locked/interpreter --{side} 100", files![]),
+    program("rpds-ours", Source::Example { package: "cyclewise-integrations", name: "maps" }, Elided::Mode, &[], "./locked/maps {side} 3", files![]),
+    program("rpds-std", Source::Example { package: "cyclewise-integrations", name: "maps" }, Elided::Copies, &[LIBRARIES], "./{side}/maps std 3", files![]),
+    program("shared-ptr", Source::Cpp("tree.cpp"), Elided::Copies, &[LIBRARIES], "./{side}/tree 350000", files!["tree.cpp"]),
     // The script gives the server its libraries, and the client those of the machine.
-    program("redis", Source::Installed("redis-server"), Twin::Copies, &[], "sh redis.sh ./{side}/redis-server {side} 80000 {port}", files!["redis.sh"]),
-    program("go-channels", Source::Go("channels.go"), Twin::Copies, &[], "./{side}/channels 1500000", files!["channels.go"]),
-    program("node", Source::Installed("node"), Twin::Copies, &[LIBRARIES], "./{side}/node work.js 10", files!["work.js"]),
-    program("sqlite", Source::Installed("sqlite3"), Twin::Copies, &[LIBRARIES], "./{side}/sqlite3 -init /dev/null -batch :memory: '.read work.sql'", files!["work.sql"]),
+    program("redis", Source::Installed("redis-server"), Elided::Copies, &[], "sh redis.sh ./{side}/redis-server {side} 80000 {port}", files!["redis.sh"]),
+    program("go-channels", Source::Go("channels.go"), Elided::Copies, &[], "./{side}/channels 1500000", files!["channels.go"]),
+    program("node", Source::Installed("node"), Elided::Copies, &[LIBRARIES], "./{side}/node work.js 10", files!["work.js"]),
+    program("sqlite", Source::Installed("sqlite3"), Elided::Copies, &[LIBRARIES], "./{side}/sqlite3 -init /dev/null -batch :memory: '.read work.sql'", files!["work.sql"]),
     // A copy does not find its modules by where it is. Without a seed the order of hashes is of each process's own.
-    program("python", Source::Installed("python3"), Twin::Copies, &[LIBRARIES, "PYTHONHOME={home}", "PYTHONHASHSEED=0"], "./{side}/python3 work.py 6", files!["work.py"]),
-    program("gstreamer", Source::Installed("gst-launch-1.0"), Twin::Copies, &[], "sh gst.sh ./{side}/gst-launch-1.0 {side} 100000", files!["gst.sh"]),
-    program("gofmt", Source::Installed("gofmt"), Twin::Copies, &[], "sh gofmt.sh ./{side}/gofmt 1500", files!["gofmt.sh", "channels.go"]),
-    program("ripgrep", Source::Installed("rg"), Twin::Copies, &[], "sh rg.sh ./{side}/rg {side}", files!["rg.sh"]),
-    program("rsvg", Source::Installed("rsvg-convert"), Twin::Copies, &[], "sh rsvg.sh ./{side}/rsvg-convert {side}", files!["rsvg.sh"]),
-    program("json-glib", Source::Installed("json-glib-format"), Twin::Copies, &[], "sh json.sh ./{side}/json-glib-format {side} 25", files!["json.sh"]),
-    program("guile", Source::Installed("guile"), Twin::Copies, &[LIBRARIES], "./{side}/guile --no-auto-compile work.scm 60", files!["work.scm"]),
-    program("ruby", Source::Installed("ruby"), Twin::Copies, &[LIBRARIES], "./{side}/ruby work.rb 8", files!["work.rb"]),
-    program("php", Source::Installed("php"), Twin::Copies, &[LIBRARIES], "./{side}/php -n work.php 10", files!["work.php"]),
-    program("imagemagick", Source::Installed("convert-im6.q16"), Twin::Copies, &[LIBRARIES], "./{side}/convert-im6.q16 -seed 1 -size 300x300 plasma:red-blue -blur 3x2 -rotate 12 -format %# info:", files![]),
-    program("poppler", Source::Installed("pdftotext"), Twin::Copies, &[], "sh pdf.sh ./{side}/pdftotext {side} 6", files!["pdf.sh"]),
-    program("ffmpeg", Source::Installed("ffmpeg"), Twin::Copies, &[LIBRARIES], "./{side}/ffmpeg -v error -f lavfi -i testsrc2=size=320x240:duration=8 -bitexact -threads 2 -c:v mpeg4 -f md5 -", files![]),
+    program("python", Source::Installed("python3"), Elided::Copies, &[LIBRARIES, "PYTHONHOME={home}", "PYTHONHASHSEED=0"], "./{side}/python3 work.py 6", files!["work.py"]),
+    program("gstreamer", Source::Installed("gst-launch-1.0"), Elided::Copies, &[], "sh gst.sh ./{side}/gst-launch-1.0 {side} 100000", files!["gst.sh"]),
+    program("gofmt", Source::Installed("gofmt"), Elided::Copies, &[], "sh gofmt.sh ./{side}/gofmt 1500", files!["gofmt.sh", "channels.go"]),
+    program("ripgrep", Source::Installed("rg"), Elided::Copies, &[], "sh rg.sh ./{side}/rg {side}", files!["rg.sh"]),
+    program("rsvg", Source::Installed("rsvg-convert"), Elided::Copies, &[], "sh rsvg.sh ./{side}/rsvg-convert {side}", files!["rsvg.sh"]),
+    program("json-glib", Source::Installed("json-glib-format"), Elided::Copies, &[], "sh json.sh ./{side}/json-glib-format {side} 25", files!["json.sh"]),
+    program("guile", Source::Installed("guile"), Elided::Copies, &[LIBRARIES], "./{side}/guile --no-auto-compile work.scm 60", files!["work.scm"]),
+    program("ruby", Source::Installed("ruby"), Elided::Copies, &[LIBRARIES], "./{side}/ruby work.rb 8", files!["work.rb"]),
+    program("php", Source::Installed("php"), Elided::Copies, &[LIBRARIES], "./{side}/php -n work.php 10", files!["work.php"]),
+    program("imagemagick", Source::Installed("convert-im6.q16"), Elided::Copies, &[LIBRARIES], "./{side}/convert-im6.q16 -seed 1 -size 300x300 plasma:red-blue -blur 3x2 -rotate 12 -format %# info:", files![]),
+    program("poppler", Source::Installed("pdftotext"), Elided::Copies, &[], "sh pdf.sh ./{side}/pdftotext {side} 6", files!["pdf.sh"]),
+    program("ffmpeg", Source::Installed("ffmpeg"), Elided::Copies, &[LIBRARIES], "./{side}/ffmpeg -v error -f lavfi -i testsrc2=size=320x240:duration=8 -bitexact -threads 2 -c:v mpeg4 -f md5 -", files![]),
 ];
 
 #[cfg(test)]
 mod tests {
-    use super::{PROGRAMS, Source, Twin};
+    use super::{Elided, PROGRAMS, Source};
 
     #[test]
     fn each_program_has_a_name_of_its_own_and_the_files_that_it_is_made_of() {
@@ -127,7 +127,7 @@ mod tests {
                 program.name
             );
             let runs_the_copy = program.command.contains("./{side}/");
-            assert_eq!(runs_the_copy, program.twin == Twin::Copies, "{}", program.name);
+            assert_eq!(runs_the_copy, program.elided_by == Elided::Copies, "{}", program.name);
         }
     }
 }

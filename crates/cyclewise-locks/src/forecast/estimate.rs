@@ -3,7 +3,7 @@
 use super::columns;
 use super::costs::Costs;
 use super::price::{Code, Span, saved, worst};
-use super::rows::{self, Rows, Twin};
+use super::rows::{self, Replacement, Rows};
 use crate::counts::saturating_sum;
 use crate::profile::{Form, Mix, Operation, SiteProfile};
 use serde::{Deserialize, Serialize};
@@ -90,7 +90,7 @@ impl Pace {
 }
 
 fn back_to_back_ns(costs: &Costs, site: &HotSite) -> f64 {
-    let rows = rows::rows(costs, site.form, site.operation, Twin::Absent);
+    let rows = rows::rows(costs, site.form, site.operation, Replacement::Absent);
     rows.map_or(NO_MATRIX_NS, |rows| rows.locked.nothing.ticks * costs.tick_ns)
 }
 
@@ -143,10 +143,10 @@ const COMMON: f64 = 0.5;
 ///
 /// What is not known of each site's code averages out over sites as far as it is not common to all: the half-widths of the
 /// sum have the variance of a sum of equally correlated terms (L. Kish, Survey Sampling, 1965, on the effect of clusters).
-pub(super) fn estimate(costs: &Costs, sites: &[HotSite], pace: Pace, twin: Twin) -> Estimate {
+pub(super) fn estimate(costs: &Costs, sites: &[HotSite], pace: Pace, replacement: Replacement) -> Estimate {
     let (mut sum, mut squares) = (Estimate::default(), [0.0; 2]);
     for site in sites.iter().filter(|site| site.executed > 0.0) {
-        let (price, [worst, back_to_back], notes) = one(costs, site, pace, twin);
+        let (price, [worst, back_to_back], notes) = one(costs, site, pace, replacement);
         let beside = beside(site, pace);
         let (saved, back_to_back) = (
             price.plus(beside).times(site.executed * 1e-9),
@@ -182,8 +182,8 @@ fn beside(site: &HotSite, pace: Pace) -> Span {
 }
 
 /// What an execution of a site saves, in nanoseconds; the worst and the price back to back; and notes.
-fn one(costs: &Costs, site: &HotSite, pace: Pace, twin: Twin) -> (Span, [f64; 2], Vec<String>) {
-    let rows = rows::rows(costs, site.form, site.operation, twin).filter(|_| costs.tick_ns > 0.0);
+fn one(costs: &Costs, site: &HotSite, pace: Pace, replacement: Replacement) -> (Span, [f64; 2], Vec<String>) {
+    let rows = rows::rows(costs, site.form, site.operation, replacement).filter(|_| costs.tick_ns > 0.0);
     let Some(rows) = rows else {
         let anything = Span {
             low: 0.0,

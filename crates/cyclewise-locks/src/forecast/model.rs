@@ -23,7 +23,7 @@ pub(super) struct Model<'a> {
 impl Model<'_> {
     /// What one remedy would bring.
     pub(super) fn remedy(&self, applied: Applied, notes: &mut Vec<String>) -> RemedyForecast {
-        let of = |sites: &[HotSite]| estimate(self.costs, sites, self.pace, applied.twin);
+        let of = |sites: &[HotSite]| estimate(self.costs, sites, self.pace, applied.replacement);
         let (certain, perhaps) = (of(&applied.certain), of(&applied.perhaps));
         for note in certain.notes.iter().chain(&perhaps.notes) {
             if !notes.contains(note) {

@@ -1,6 +1,6 @@
 //! What one execution of a site would save: from the matrix to the distance and mix of the program.
 //!
-//! `line` has the model of one column. What is saved is the difference to the twin. It is read in the same way, as a whole:
+//! `line` has the model of one column. What is saved is the difference to the replacement. It is read in the same way, as a whole:
 //! what hides one hides the other.
 //!
 //! Kinds of code are averaged by their shares of the mix, as a kind's share is how probable it is that the CPU waits for
@@ -54,16 +54,20 @@ const HIDDEN: f64 = 0.1;
 /// Where even the pair is hidden the matrix has only a lower bound. Such code does not wait for the lock, so all of it is
 /// taken to be hidden. So is all of a chain of loads, beside which everything has time.
 fn hidden_share(rows: &Rows, name: &str, at: usize, own: f64) -> f64 {
-    let (Some(one), Some(twin)) = (rows.locked.cells[at], rows.twin.cells[at]) else {
+    let (Some(one), Some(replacement)) = (rows.locked.cells[at], rows.replacement.cells[at]) else {
         return 0.0;
     };
     let nothing = rows.locked.nothing.ticks;
     let pair = rows.second.as_ref().and_then(|second| {
         let two = second.cells[at]?;
-        Some((nothing + second.nothing.ticks, one.ticks + two.ticks, 2.0 * twin.ticks))
+        Some((
+            nothing + second.nothing.ticks,
+            one.ticks + two.ticks,
+            2.0 * replacement.ticks,
+        ))
     });
-    let (nothing, cell, twins) = pair.unwrap_or((nothing, one.ticks, twin.ticks));
-    if name == CHAIN || cell - twins <= HIDDEN * nothing {
+    let (nothing, cell, replacements) = pair.unwrap_or((nothing, one.ticks, replacement.ticks));
+    if name == CHAIN || cell - replacements <= HIDDEN * nothing {
         return 1.0;
     }
     let single = (rows.locked.nothing.ticks - one.ticks) / own;
@@ -78,13 +82,14 @@ fn half(cell: Ticks) -> f64 {
 fn in_column(costs: &Costs, rows: &Rows, second: bool, name: &str, t: [f64; 3]) -> Option<Span> {
     let at = costs.surroundings.iter().position(|s| s.name == name)?;
     let locked = rows.locked_row(second);
-    let (with, without) = (locked.cells[at]?, rows.twin.cells[at]?);
+    let (with, without) = (locked.cells[at]?, rows.replacement.cells[at]?);
     let own = costs.surroundings[at].own_ticks.max(f64::MIN_POSITIVE);
     let share = hidden_share(rows, name, at, own);
-    // The loops repeat one word, so back to back the twin waits for itself: a program whose words differ has no such wait.
-    let twin = rows.twin.nothing.ticks;
+    // The loops repeat one word, so back to back the replacement waits for itself: a program whose words differ has no such wait.
+    let replacement = rows.replacement.nothing.ticks;
     let line = SavedLine {
-        nothing: [twin, twin.min(without.ticks)].map(|twin: f64| locked.nothing.ticks - twin),
+        nothing: [replacement, replacement.min(without.ticks)]
+            .map(|replacement: f64| locked.nothing.ticks - replacement),
         cell: with.ticks - without.ticks,
         own,
         share,
@@ -177,7 +182,7 @@ fn mix(first: Span, second: Span, share: [f64; 3]) -> Span {
 
 /// The least that a locked instruction saves in any column, if that is less than nothing: what eliding it costs at worst.
 pub(super) fn worst(rows: &Rows) -> f64 {
-    let columns = rows.locked.cells.iter().zip(&rows.twin.cells);
+    let columns = rows.locked.cells.iter().zip(&rows.replacement.cells);
     let saved = columns.filter_map(|(with, without)| {
         let (with, without) = ((*with)?, (*without)?);
         // A cell that cannot tell the sign tells no loss.

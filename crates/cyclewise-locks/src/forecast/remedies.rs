@@ -4,7 +4,7 @@ use super::answer::digits;
 use super::estimate::HotSite;
 use super::kind::{Kind, Language, kind, language};
 use super::outcome::Remedy;
-use super::rows::Twin;
+use super::rows::Replacement;
 use crate::counts::Arch;
 use crate::profile::{Class, Form, Operation, Profile, SiteProfile};
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ pub(super) struct Applied {
     /// What it is called in the language of most of its executions.
     pub(super) name: &'static str,
     /// What is executed in place of the locked instructions.
-    pub(super) twin: Twin,
+    pub(super) replacement: Replacement,
     /// Indexes of the sites.
     pub(super) sites: Vec<usize>,
     /// The executions that it makes cheaper for certain.
@@ -63,10 +63,10 @@ fn apply(profile: &Profile, remedy: Remedy, hottest: &[usize]) -> Applied {
     let mut applied = Applied {
         remedy,
         name: "",
-        twin: match remedy {
-            Remedy::PerCpuCounter => Twin::PerCpu,
-            Remedy::FewerClones | Remedy::FewerSections => Twin::Absent,
-            _ => Twin::Plain,
+        replacement: match remedy {
+            Remedy::PerCpuCounter => Replacement::PerCpu,
+            Remedy::FewerClones | Remedy::FewerSections => Replacement::Absent,
+            _ => Replacement::Plain,
         },
         sites: Vec::new(),
         certain: Vec::new(),

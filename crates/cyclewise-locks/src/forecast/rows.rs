@@ -1,6 +1,6 @@
 //! Rows of the lab's matrix: which of them price a site.
 //!
-//! Each locked operation has a row, and a twin: what is executed in its place once the remedy is applied. The second locked
+//! Each locked operation has a row, and a replacement: what is executed in its place once the remedy is applied. The second locked
 //! instruction of a pair has a row that is derived: what the pair adds less what one alone adds.
 
 use super::costs::{Costs, Ticks};
@@ -98,7 +98,7 @@ fn plain_names(operation: Operation) -> &'static [&'static str] {
 
 /// What is executed in place of a locked instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Twin {
+pub(super) enum Replacement {
     /// The same without its lock.
     Plain,
     /// An addition to the current CPU's word.
@@ -115,7 +115,7 @@ pub(super) struct Rows {
     /// The same as the second of a pair; none where the matrix has no pair.
     pub(super) second: Option<Row>,
     /// What is executed in its place.
-    pub(super) twin: Row,
+    pub(super) replacement: Row,
     /// Notes on rows that stand in for others.
     pub(super) notes: Vec<String>,
 }
@@ -131,7 +131,7 @@ impl Rows {
 }
 
 /// The rows of an operation; none where the matrix has no locked instruction at all.
-pub(super) fn rows(costs: &Costs, form: Form, operation: Operation, twin: Twin) -> Option<Rows> {
+pub(super) fn rows(costs: &Costs, form: Form, operation: Operation, replacement: Replacement) -> Option<Rows> {
     let names = locked_names(form, operation);
     let locked = row(costs, names)?;
     let mut notes = Vec::new();
@@ -165,13 +165,13 @@ pub(super) fn rows(costs: &Costs, form: Form, operation: Operation, twin: Twin) 
                 .into(),
         );
     }
-    let twin = match twin {
-        Twin::Absent => Row::free(costs),
-        Twin::Plain => row(costs, plain_names(operation)).unwrap_or_else(|| {
+    let replacement = match replacement {
+        Replacement::Absent => Row::free(costs),
+        Replacement::Plain => row(costs, plain_names(operation)).unwrap_or_else(|| {
             notes.push("the matrix has no row without LOCK for an operation: it is taken to be free".into());
             Row::free(costs)
         }),
-        Twin::PerCpu => row(costs, &["percpu-add"]).unwrap_or_else(|| {
+        Replacement::PerCpu => row(costs, &["percpu-add"]).unwrap_or_else(|| {
             notes.push("the matrix has no row `percpu-add`: an addition to the CPU's word is taken to be free".into());
             Row::free(costs)
         }),
@@ -179,7 +179,7 @@ pub(super) fn rows(costs: &Costs, form: Form, operation: Operation, twin: Twin) 
     Some(Rows {
         locked,
         second,
-        twin,
+        replacement,
         notes,
     })
 }

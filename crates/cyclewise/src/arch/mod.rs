@@ -1,4 +1,4 @@
-//! The code that differs by CPU, and the library's only assembly. Each file has a twin with the same signatures in
+//! The code that differs by CPU, and the library's only assembly. Each file has a counterpart with the same signatures in
 //! `portable`, which needs no assembly. An architecture re-exports `portable` and replaces what it implements itself.
 //!
 //! On x86-64 Linux text is patched: LOCK prefixes, static keys, alternatives. Elsewhere a read-modify-write is std's, a

@@ -1,9 +1,9 @@
-//! The twin of `registration` for builds without rseq areas: every thread uses portable slots.
+//! The counterpart of `registration` for builds without rseq areas: every thread uses portable slots.
 //!
 //! # Safety
 //! 1. Memory comes from the allocator, and goes back to it with the same layout.
 #![expect(unsafe_code, reason = "allocates zeroed memory; an area that never exists")]
-#![expect(clippy::extra_unused_type_parameters, reason = "the twin's signatures")]
+#![expect(clippy::extra_unused_type_parameters, reason = "the counterpart's signatures")]
 
 use super::backend::{Backend, Reason, Report};
 use super::index::Index;
@@ -18,7 +18,7 @@ mod area_claim;
 
 /// A thread's registered area. No value exists.
 #[derive(Clone, Copy, Debug)]
-#[allow(dead_code, reason = "the twin of a type that is made elsewhere")]
+#[allow(dead_code, reason = "the counterpart of a type that other configurations make")]
 pub(super) enum RseqArea {
     Cpu(Area),
     Cid(Area),

@@ -2,7 +2,7 @@
 //!
 //! # Safety
 //! 1. Each guard that was made is dropped once, or its section stays open.
-#![expect(unsafe_code, reason = "a section's end by the caller's word")]
+#![expect(unsafe_code, reason = "ends a section, which the caller guarantees to be its own")]
 
 use super::global::{PERIOD, global_queue, light};
 use super::protocol::{COUNT, FENCED, HELP, IDLE, IDLE_FENCED, ORPHAN};

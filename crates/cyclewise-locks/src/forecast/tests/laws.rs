@@ -3,7 +3,7 @@
 use super::made_up::{clones, milan, program, seconds, site, turin, xeon};
 use crate::counts::Method;
 use crate::forecast::estimate::{HotSite, Pace, estimate};
-use crate::forecast::rows::Twin;
+use crate::forecast::rows::Replacement;
 use crate::forecast::{Costs, Forecast, Remedy, RemedyForecast, Verdict, forecast};
 use crate::profile::{Class, Form, Mix, Operation, Profile, SiteProfile};
 use proptest::prelude::*;
@@ -159,7 +159,7 @@ fn a_clone_and_its_drop_close_together_save_more_than_far_apart() {
         let made = |sites: Vec<SiteProfile>| {
             let sites: Vec<HotSite> = sites.iter().map(|s| HotSite::new(s, s.executed as f64)).collect();
             let pace = Pace::new(&costs, 1e9, Some(0.3), &sites);
-            estimate(&costs, &sites, pace, Twin::Plain).saved.mid
+            estimate(&costs, &sites, pace, Replacement::Plain).saved.mid
         };
         let mut apart = clones(1_000_000, 6);
         apart[1].distances = apart[0].distances;

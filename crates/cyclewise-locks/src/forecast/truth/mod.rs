@@ -5,7 +5,7 @@
 
 use super::costs::Costs;
 use super::estimate::{Estimate, HotSite, Pace, estimate};
-use super::rows::Twin;
+use super::rows::Replacement;
 use super::stats::{self, Residual, Z};
 use crate::profile::{Form, Mix, Operation};
 use serde::de::DeserializeOwned;
@@ -202,7 +202,10 @@ impl Truth {
             Some(seconds),
             &self.summary.sites,
         );
-        (estimate(&self.costs, &self.summary.sites, pace, Twin::Plain), seconds)
+        (
+            estimate(&self.costs, &self.summary.sites, pace, Replacement::Plain),
+            seconds,
+        )
     }
 
     /// The truth beside it, in percent.

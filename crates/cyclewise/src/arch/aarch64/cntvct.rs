@@ -5,7 +5,7 @@
 //! caller's loads are unknown, so DSB ISHLD waits for all of them. CNTVCTSS_EL0 (FEAT_ECV) needs no ISB.
 //!
 //! # Memory ordering
-//! As in the x86-64 twin. `dependent_load` ends in a load whose address depends on the counter, and an ISB, without
+//! As in the x86-64 counterpart. `dependent_load` ends in a load whose address depends on the counter, and an ISB, without
 //! which later loads would not wait for it: Arm orders two loads only if one depends on the other.
 //!
 //! # References

@@ -1,4 +1,4 @@
-//! The twin without a counter. The clock checks [`AVAILABLE`] first, and uses the kernel's clock for its ticks too.
+//! The counterpart without a counter. The clock checks [`AVAILABLE`] first, and uses the kernel's clock for its ticks too.
 
 pub(crate) const AVAILABLE: bool = false;
 

@@ -1,8 +1,8 @@
-//! The twin without GS: no base exists, so no function here can be called.
+//! The counterpart without GS: no base exists, so no function here can be called.
 //!
 //! # Safety
 //! Every function takes a [`Base`], a type without values.
-#![allow(unsafe_code, reason = "the twin of functions with contracts")]
+#![allow(unsafe_code, reason = "the counterpart of functions with contracts")]
 
 /// Proof that the base of GS is set; it never is.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,4 @@
-//! The twin without weak symbols: LeakSanitizer is told nothing.
+//! The counterpart without weak symbols: LeakSanitizer is told nothing.
 //!
 //! # Safety
 //! None is needed: no function is known.

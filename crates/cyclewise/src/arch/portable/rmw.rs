@@ -1,4 +1,4 @@
-//! The twin without assembly: std's operations.
+//! The counterpart without assembly: std's operations.
 //!
 //! Always inlined: in a function of its own, each would select a constant ordering at run time.
 

@@ -1,4 +1,4 @@
-//! The twin without assembly: the compiler folds the offset where it can.
+//! The counterpart without assembly: the compiler folds the offset where it can.
 //!
 //! # Safety
 //! 1. The caller guarantees that the word at `base + D` is an atomic, valid during the call.

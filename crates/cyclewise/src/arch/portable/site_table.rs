@@ -1,4 +1,4 @@
-//! The twin where no LOCK prefix is a site: the table is empty.
+//! The counterpart where no LOCK prefix is a site: the table is empty.
 
 pub(crate) const HAS_SITES: bool = false;
 

@@ -1,6 +1,6 @@
 //! The block of a thread without assembly: std's `thread_local!`, constant and without a destructor.
 //!
-//! In an executable it is static TLS too. In a shared object it is not under glibc, so the twin with assembly exists;
+//! In an executable it is static TLS too. In a shared object it is not under glibc, so the counterpart with assembly exists;
 //! musl allocates every thread's block when it loads an object.
 
 use crate::arch::THREAD_BLOCK;

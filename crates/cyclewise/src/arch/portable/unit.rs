@@ -1,4 +1,4 @@
-//! The twin where link units have no descriptor: they have no sites to patch.
+//! The counterpart where link units have no descriptor: they have no sites to patch.
 
 use core::ffi::c_void;
 

@@ -1,4 +1,4 @@
-//! The twin where no program has hooks: a sanitizer's interceptors need no help to be called.
+//! The counterpart where no program has hooks: a sanitizer's interceptors need no help to be called.
 
 use core::ffi::{CStr, c_void};
 

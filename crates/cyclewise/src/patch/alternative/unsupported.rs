@@ -1,4 +1,4 @@
-//! The twin where no text is written: the compiled code is the default.
+//! The counterpart where no text is written: the compiled code is the default.
 
 use crate::error::Refusal;
 

@@ -1,4 +1,4 @@
-//! Confined mode's twin where thread creation cannot be hooked: the same names, and a refusal.
+//! Confined mode's counterpart where thread creation cannot be hooked: the same names, and a refusal.
 //!
 //! # Safety
 //! Nothing here is unsafe: the keyword on [`enter`] keeps callers the same in every build.

@@ -1,4 +1,4 @@
-//! The twin where nobody lists link units: there is no coordinator.
+//! The counterpart where nobody lists link units: there is no coordinator.
 
 use crate::error::Refusal;
 use crate::patch::Mode;

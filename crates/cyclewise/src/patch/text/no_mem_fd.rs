@@ -1,5 +1,5 @@
-//! The twin in builds whose modes never elide: nothing is kept open.
-#![allow(dead_code, reason = "the twin of a module with more callers")]
+//! The counterpart in builds whose modes never elide: nothing is kept open.
+#![allow(dead_code, reason = "the counterpart of a module with more callers")]
 
 use crate::patch::text_guard::TextGuard;
 use crate::sys::proc_mem::ProcMem;

@@ -1,4 +1,4 @@
-//! The text writer's twin where text cannot be patched.
+//! The text writer's counterpart where text cannot be patched.
 //!
 //! # Safety
 //! Nothing is written.
@@ -6,7 +6,7 @@
     unsafe_code,
     dead_code,
     unused_imports,
-    reason = "the twin of a function with a contract; some builds have no caller"
+    reason = "the counterpart of a function with a contract; some builds have no caller"
 )]
 
 pub(crate) use super::text_edit::{Edit, Goal, Others};

@@ -1,4 +1,4 @@
-//! The twin where nobody lists link units: none is known, none is adopted.
+//! The counterpart where nobody lists link units: none is known, none is adopted.
 
 use super::Unit;
 use crate::patch::text_guard::TextGuard;

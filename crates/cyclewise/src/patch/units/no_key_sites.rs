@@ -1,8 +1,8 @@
-//! The twin where text is not patched: tests read the key's value.
+//! The counterpart where text is not patched: tests read the key's value.
 //!
 //! # Safety
 //! No contract is needed here; the signatures are the other file's.
-#![expect(unsafe_code, reason = "the twin of functions with a contract")]
+#![expect(unsafe_code, reason = "the counterpart of functions with a contract")]
 
 use crate::error::Refusal;
 use crate::patch::text::Goal;

@@ -1,8 +1,8 @@
-//! The twin of `prior_state` without GS: it is never entered.
+//! The counterpart of `prior_state` without GS: it is never entered.
 //!
 //! # Safety
 //! Nothing here is unsafe: the keyword keeps callers the same in every build.
-#![expect(unsafe_code, reason = "the twin of a function with a contract")]
+#![expect(unsafe_code, reason = "the counterpart of a function with a contract")]
 
 use crate::error::Refusal;
 

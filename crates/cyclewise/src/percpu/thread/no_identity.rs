@@ -1,4 +1,4 @@
-//! The twin where forks are not noticed: a thread is where its thread-local words are.
+//! The counterpart where forks are not noticed: a thread is where its thread-local words are.
 
 use super::Holder;
 pub(in crate::percpu) use super::local::{number as id, number as token};

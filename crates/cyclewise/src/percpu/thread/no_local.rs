@@ -1,4 +1,4 @@
-//! The twin without std, where a thread keeps nothing.
+//! The counterpart without std, where a thread keeps nothing.
 
 use crate::percpu::slot_locks::PORTABLE;
 

@@ -1,4 +1,4 @@
-//! Restartable sequences for stacks and rings of words. As in the x86-64 twin.
+//! Restartable sequences for stacks and rings of words. As in the x86-64 counterpart.
 //!
 //! # Safety
 //! Each function has the contract of the x86-64 function of its name.

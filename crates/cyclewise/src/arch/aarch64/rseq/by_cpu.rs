@@ -1,4 +1,4 @@
-//! Restartable sequences of several steps on one CPU's words, as in the x86-64 twin.
+//! Restartable sequences of several steps on one CPU's words, as in the x86-64 counterpart.
 //!
 //! # Safety
 //! Each function has the contract of the x86-64 function of its name.

@@ -1,6 +1,6 @@
 //! Restartable sequences for counters and lists. Each finds the current CPU's copy itself.
 //!
-//! As in the x86-64 twin. Here loads of the guard are acquires, and committing stores are relaxed: a thread that reads
+//! As in the x86-64 counterpart. Here loads of the guard are acquires, and committing stores are relaxed: a thread that reads
 //! what they publish is on the same CPU, has gone through the scheduler, or has stopped the CPU by a barrier.
 //!
 //! # Safety

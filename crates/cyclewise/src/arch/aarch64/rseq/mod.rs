@@ -16,7 +16,7 @@
 //! Assembly, because the kernel must know where a sequence begins and ends, and nothing may be spilled inside it.
 //!
 //! # Invariants
-//! As in the x86-64 twin. Here a read-modify-write is a load and a store, and the store commits.
+//! As in the x86-64 counterpart. Here a read-modify-write is a load and a store, and the store commits.
 //!
 //! # Memory ordering
 //! Loads and stores are relaxed, except stores documented as releases.
@@ -137,7 +137,7 @@ macro_rules! on_this_cpu {
     };
 }
 
-/// Operations on the current CPU's copy of a word, as in the x86-64 twin.
+/// Operations on the current CPU's copy of a word, as in the x86-64 counterpart.
 pub(crate) trait Sections: Copy {
     unsafe fn read<I: Id>(area: Area, at: *mut Self) -> Self;
     unsafe fn write<I: Id, const RELEASE: bool>(area: Area, at: *mut Self, value: Self);

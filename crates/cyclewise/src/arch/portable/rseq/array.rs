@@ -1,4 +1,4 @@
-//! The twin without restartable sequences: no area exists, so no function here can be called.
+//! The counterpart without restartable sequences: no area exists, so no function here can be called.
 
 use super::Area;
 use crate::arch::{Id, Outcome};

@@ -1,8 +1,8 @@
-//! The twin without restartable sequences: no area exists, so no function here can be called.
+//! The counterpart without restartable sequences: no area exists, so no function here can be called.
 //!
 //! # Safety
 //! Every function takes an [`Area`], a type without values.
-#![allow(unsafe_code, reason = "the twin of functions with contracts")]
+#![allow(unsafe_code, reason = "the counterpart of functions with contracts")]
 
 pub(crate) mod array;
 pub(crate) mod by_cpu;
