@@ -39,7 +39,8 @@ int main(void)
     for (int n = 0; n < THREADS; n++)
         pthread_join(threads[n], NULL);
     const int64_t served = cw_percpu_counter_sum(requests);
-    printf("%lld requests, %.0f ns each\n", (long long)served, (double)cw_percpu_counter_sum(nanoseconds) / (double)served);
+    printf("%lld requests of %d threads, each counted once without a shared cache line; %.0f ns each\n", (long long)served, THREADS,
+           (double)cw_percpu_counter_sum(nanoseconds) / (double)served);
     cw_percpu_counter_destroy(requests);
     cw_percpu_counter_destroy(nanoseconds);
     return served != THREADS * REQUESTS;
