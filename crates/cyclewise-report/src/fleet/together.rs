@@ -1,6 +1,6 @@
 //! Machines whose rows together are not like their group's, where each of them may be.
 //!
-//! The formulas, and what the null distribution is, are in `stats/together.rs`. A row speaks where it is on the machine's side by
+//! The formulas, and what the null distribution is, are in `together.rs` of `cyclewise-stats`. A row speaks where it is on the machine's side by
 //! [`SPEAKS`] standard deviations. A machine is named only if two of the rows that speak make a difference ([`Row::is_apart`]).
 
 use super::columns::Fleet;
