@@ -100,12 +100,12 @@ const RUNS: u32 = 5;
 pub const HELP: &str = "\
 Usage: cargo bench [--bench NAME] -- [FILTER]... [OPTION]...
 
-Rows are called group/member, or group/member/parameter. With filters, those run
-whose name contains one of them.
+Variants are called group/member, or group/member/parameter. With filters, those
+run whose name contains one of them.
 
       --exact               A filter is a whole name
-      --skip TEXT           Leave out rows whose name contains TEXT
-      --list                Name the rows
+      --skip TEXT           Leave out variants whose name contains TEXT
+      --list                Name the variants
       --quick | --full      Less time, or more
       --time SECONDS        Time for each group
       --runs K              Divide the time over K processes, one after the
@@ -127,7 +127,7 @@ whose name contains one of them.
       --memory-limit BYTES  So does a body that has more at once, if allocations
                             are counted [half of what is free]
       --json FILE           The record (cyclewise.record/1); - is stdout
-      --csv FILE            A line for each row
+      --csv FILE            A line for each variant
       --bmf FILE            Bencher Metric Format
       --markdown FILE       The sentences and tables
       --html FILE           One page with distributions, by the program
