@@ -131,6 +131,9 @@ fn files(program: &'static str, definition: Command) -> Vec<(String, String)> {
     files
 }
 
+/// Programs that `cyclewise` starts by a subcommand, whose page would have the name of theirs.
+const OTHERS: [&str; 2] = ["cyclewise-locks", "cyclewise-fleet"];
+
 /// The page of a command, and those of its subcommands: that of `cyclewise-sim simulate fit` is cyclewise-sim-simulate-fit.
 fn add_pages(command: &Command, program: &str, files: &mut Vec<(String, String)>) {
     let name = command.get_display_name().unwrap_or(command.get_name()).to_owned();
@@ -149,7 +152,9 @@ fn add_pages(command: &Command, program: &str, files: &mut Vec<(String, String)>
             String::from_utf8_lossy(&text).into_owned(),
         ));
     }
-    let subcommands = command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set());
+    let is_ours =
+        |of: &&Command| !of.is_hide_set() && !of.get_display_name().is_some_and(|name| OTHERS.contains(&name));
+    let subcommands = command.get_subcommands().filter(is_ours);
     subcommands.for_each(|subcommand| add_pages(subcommand, program, files));
 }
 
@@ -189,7 +194,8 @@ mod tests {
                 .long("hidden-option")
                 .action(clap::ArgAction::SetTrue)
                 .hide(true);
-            Command::new("program").subcommands([secret, open.arg(hidden)])
+            let other = Command::new("locks").display_name("cyclewise-locks");
+            Command::new("program").subcommands([secret, open.arg(hidden), other])
         };
         let files = files("program", definition());
         let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
