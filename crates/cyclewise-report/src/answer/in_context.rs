@@ -37,7 +37,7 @@ pub(super) fn of_rows(record: &Record, rows: &[(&str, Row)], counts: bool) -> St
             free.push_str(&format!("; {what} costs nothing among other instructions"));
         } else if range.is_free_in_most() {
             free.push_str(&format!(
-                "; {what} costs nothing in most contexts ({} ticks)",
+                "; {what} costs nothing in most surroundings ({} ticks)",
                 ends(&range)
             ));
         } else {
@@ -63,13 +63,13 @@ pub(super) fn cost(record: &Record, row: Row) -> Option<String> {
     Some(if range.nothing_in.len() == range.of {
         "nothing in context".to_owned()
     } else if range.is_free_in_most() {
-        format!("nothing in most contexts ({})", ends(&range))
+        format!("nothing in most surroundings ({})", ends(&range))
     } else {
         format!("{} in context", ends(&range))
     })
 }
 
-/// How many operations cost nothing in most contexts, and which adds the most; `None` if none was measured.
+/// How many operations cost nothing in most surroundings, and which adds the most; `None` if none was measured.
 pub(super) fn line(matrix: &Matrix) -> Option<String> {
     let ranges = matrix
         .operations
@@ -84,7 +84,7 @@ pub(super) fn line(matrix: &Matrix) -> Option<String> {
             other => format!("in {other}"),
         };
         format!(
-            "{free} of {} operations cost nothing in most contexts; the most: {}, {} ticks {at}",
+            "{free} of {} operations cost nothing in most surroundings; the most: {}, {} ticks {at}",
             ranges.len(),
             operation.name,
             significant(range.high.0, 3)
@@ -112,18 +112,18 @@ pub(super) mod tests {
     const INC: Row = ["lock-prefix", "lock-inc64"];
 
     #[test]
-    fn what_includes_nothing_in_most_surroundings_costs_nothing_in_most_contexts() {
+    fn what_includes_nothing_in_most_surroundings_costs_nothing_there() {
         let said = |added: &[f64]| of_rows(&record(added), &[("it", INC)], false);
         assert_eq!(
             said(&[4.5, 0.0, 0.05]),
-            "; it costs nothing in most contexts (0 to 4.5 ticks)"
+            "; it costs nothing in most surroundings (0 to 4.5 ticks)"
         );
         // The twin: one surrounding more in which it costs, so that it costs nothing in half of them.
         assert_eq!(said(&[4.5, 0.0, 0.05, 2.1]), "; in context it adds 0 to 4.5 ticks");
         assert_eq!(said(&[4.5, 0.3]), "; in context it adds 0.30 to 4.5 ticks");
         assert_eq!(said(&[0.0, 0.01]), "; it costs nothing among other instructions");
         let cost = |added: &[f64]| super::cost(&record(added), INC).unwrap();
-        assert_eq!(cost(&[4.5, 0.0, 0.05]), "nothing in most contexts (0 to 4.5)");
+        assert_eq!(cost(&[4.5, 0.0, 0.05]), "nothing in most surroundings (0 to 4.5)");
         assert_eq!(cost(&[4.5, 0.0, 0.05, 2.1]), "0 to 4.5 in context");
     }
 
@@ -147,7 +147,7 @@ pub(super) mod tests {
         assert!(
             line(&[4.5, 0.0, 0.0])
                 .unwrap()
-                .starts_with("1 of 1 operations cost nothing in most contexts; the most: inc, 4.50")
+                .starts_with("1 of 1 operations cost nothing in most surroundings; the most: inc, 4.50")
         );
         assert!(line(&[4.5, 0.4]).unwrap().starts_with("0 of 1 "));
         assert_eq!(line(&[]), None);
