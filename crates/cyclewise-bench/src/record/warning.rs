@@ -7,6 +7,8 @@ sentences! {
         Stolen, stolen = "the hypervisor took",
         /// The quota of a control group stopped the program during the run.
         Throttled, throttled = "the control group's quota stopped",
+        /// Other programs ran at the start.
+        Loaded, loaded = "the load average is",
     }
 }
 

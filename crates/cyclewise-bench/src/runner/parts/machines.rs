@@ -24,7 +24,9 @@ pub(super) fn join(last: &mut Record, earlier: &Record) {
     last.machine.identity = earlier.machine.identity.clone();
     warnings.append(&mut last.machine.warnings);
     for warning in warnings {
-        if !last.machine.warnings.contains(&warning) {
+        // Of the loads that processes found the first counts: it has nothing of this run.
+        let is_known = |w: &Warning| *w == warning || matches!((w, &warning), (Warning::Loaded(_), Warning::Loaded(_)));
+        if !last.machine.warnings.iter().any(is_known) {
             last.machine.warnings.push(warning);
         }
     }
@@ -94,6 +96,17 @@ mod tests {
             "{:?}",
             slow.machine.warnings
         );
+        let loaded = |load: &str| {
+            let mut record = of("0x1", 0.0);
+            record
+                .machine
+                .warnings
+                .push(Warning::loaded(format_args!(" {load}: wait")));
+            record
+        };
+        let mut last = loaded("3.1");
+        join(&mut last, &loaded("2.0"));
+        assert_eq!(last.machine.warnings, [Warning::from("the load average is 2.0: wait")]);
         let mut updated = of("0x2", 0.0);
         join(&mut updated, &of("0x1", 0.0));
         assert_eq!(updated.machine.identity.microcode.as_deref(), Some("0x1"));
