@@ -32,8 +32,11 @@ fn may_have_controls(text: &str) -> bool {
             || code.starts_with("u00")
             || code.starts_with("u20")
     };
+    let has_control = |part: &str| part.contains(|c: char| c >= '\u{7f}' && is_control(c));
+    // Character by character only where it is not plain, which few strings of a document of megabytes are.
+    let is_plain = |part: &str| part.is_ascii() && !part.contains('\u{7f}');
     text.match_indices('\\').any(|(at, _)| is_escape(&text[at + 1..]))
-        || text.contains(|c: char| c >= '\u{7f}' && is_control(c))
+        || text.split('"').any(|part| !is_plain(part) && has_control(part))
 }
 
 fn clean(value: &mut Value) {

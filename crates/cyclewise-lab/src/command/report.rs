@@ -13,16 +13,20 @@ pub(super) fn report(files: &[PathBuf], documents: &Documents, wide: bool, lines
     documents.check(files)?;
     let read = |path: &PathBuf| Ok((path.display().to_string(), record::read(path)?));
     let texts = files.iter().map(read).collect::<Result<Vec<(String, String)>>>()?;
-    // The parsers below reject a text that is no document.
-    let is_simulation = |text: &str| Some(record::schema_of(text)?.starts_with("cyclewise.simulation/"));
-    let is_locks = |text: &str| record::schema_of(text).is_some_and(|schema| schema.starts_with("cyclewise.locks/"));
-    if texts.iter().any(|(_, text)| is_locks(text)) {
+    // Of none where it is no document, which the parsers below reject.
+    let schemas: Vec<_> = texts.iter().map(|(_, text)| record::schema_of(text)).collect();
+    let first = |kind: &str, is_of_kind| {
+        let is_it =
+            |schema: &Option<String>| schema.as_ref().map(|schema| schema.starts_with(kind)) == Some(is_of_kind);
+        schemas.iter().position(is_it).map(|at| &texts[at].0)
+    };
+    if first("cyclewise.locks/", true).is_some() {
         return locks(&readable_again(files, &texts)?, documents, wide, lines);
     }
-    let Some((simulation, _)) = texts.iter().find(|(_, text)| is_simulation(text) == Some(true)) else {
+    let Some(simulation) = first("cyclewise.simulation/", true) else {
         return records(&texts, documents, wide);
     };
-    if let Some((record, _)) = texts.iter().find(|(_, text)| is_simulation(text) == Some(false)) {
+    if let Some(record) = first("cyclewise.simulation/", false) {
         return Err(Error::usage(format!(
             "{simulation} is a simulation and {record} is not; run `report` separately for simulations and for records"
         )));
