@@ -5,25 +5,22 @@ use cyclewise::refs::refcount::{Action, Event, Misuse, misuses, on_misuse};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
 
-/// Runs one of the tests below in a new process, with `ACTION` set.
-fn alone(test: &str) -> Output {
-    let mut program = Command::new(std::env::current_exe().unwrap());
-    program.args(["--exact", &format!("hook::{test}"), "--nocapture", "--test-threads=1"]);
-    program.env("ACTION", "1").output().unwrap()
-}
-
-fn is_alone() -> bool {
-    std::env::var_os("ACTION").is_some()
-}
-
-/// Under an emulator a program cannot start another.
-fn can_start_programs() -> bool {
-    let can = Command::new(std::env::current_exe().unwrap()).arg("--list").output();
-    let can = can.is_ok_and(|o| o.status.success());
-    if !can {
-        println!("skipped: this program cannot be started from itself, under an emulator of another architecture");
+/// Runs `part`, a closure of the test that calls this, in a new process. `None` in that process, and under an emulator, where a
+/// program cannot start another.
+fn alone<F: FnOnce()>(part: F) -> Option<Output> {
+    if std::env::var_os("ACTION").is_some() {
+        part();
+        return None;
     }
-    can
+    let test = std::any::type_name::<F>().split_once("::").unwrap().1;
+    let test = test.strip_suffix("::{{closure}}").unwrap();
+    let program = || Command::new(std::env::current_exe().unwrap());
+    if !program().arg("--list").output().is_ok_and(|o| o.status.success()) {
+        println!("skipped: this program cannot be started from itself, under an emulator of another architecture");
+        return None;
+    }
+    let args = ["--exact", test, "--nocapture", "--test-threads=1"];
+    Some(program().args(args).env("ACTION", "1").output().unwrap())
 }
 
 fn print(misuse: &Misuse) {
@@ -32,7 +29,7 @@ fn print(misuse: &Misuse) {
 
 #[test]
 fn a_function_is_told_who_and_where() {
-    if is_alone() {
+    let Some(output) = alone(|| {
         on_misuse(Action::Call(print));
         let count = Refcount::new(0);
         let line = line!() + 1;
@@ -46,12 +43,9 @@ fn a_function_is_told_who_and_where() {
             misuses(Event::AddUseAfterFree),
             misuses(Event::AddOverflow)
         );
+    }) else {
         return;
-    }
-    if !can_start_programs() {
-        return;
-    }
-    let output = alone("a_function_is_told_who_and_where");
+    };
     let text = String::from_utf8(output.stderr).unwrap();
     let line = |start: &str| {
         text.lines()
@@ -71,33 +65,27 @@ fn a_function_is_told_who_and_where() {
 
 #[test]
 fn abort_ends_the_process() {
-    if is_alone() {
+    let Some(output) = alone(|| {
         on_misuse(Action::Abort);
         Refcount::new(1).dec();
         eprintln!("alive");
+    }) else {
         return;
-    }
-    if !can_start_programs() {
-        return;
-    }
-    let output = alone("abort_ends_the_process");
+    };
     assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{output:?}");
     assert!(!String::from_utf8_lossy(&output.stderr).contains("alive"));
 }
 
 #[test]
 fn a_function_that_panics_leaves_the_count_saturated() {
-    if is_alone() {
+    let Some(output) = alone(|| {
         on_misuse(Action::Call(|misuse| panic!("{misuse}")));
         let count = Refcount::new(Refcount::MAX);
         assert!(std::panic::catch_unwind(|| count.inc()).is_err());
         eprintln!("saturated: {}", count.is_saturated());
+    }) else {
         return;
-    }
-    if !can_start_programs() {
-        return;
-    }
-    let output = alone("a_function_that_panics_leaves_the_count_saturated");
+    };
     assert!(
         String::from_utf8_lossy(&output.stderr).contains("saturated: true"),
         "{output:?}"

@@ -26,13 +26,15 @@ const LIMIT: Duration = Duration::from_secs(600);
 /// Set in a process that `again` starts.
 const PART: &str = "CYCLEWISE_FORKS_PART";
 
-/// Runs a test of this program in a new process, alone. False in that process.
-fn again(test: &str) -> bool {
+/// Runs `part`, a closure of the test that calls this, in a new process.
+fn again<F: FnOnce()>(part: F) {
     if std::env::var_os(PART).is_some() {
-        return false;
+        return part();
     }
+    let test = core::any::type_name::<F>().split_once("::").unwrap().1;
+    let test = test.strip_suffix("::{{closure}}").unwrap();
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", &std::format!("percpu::tests::forks::{test}"), "--nocapture"])
+        .args(["--exact", test, "--nocapture"])
         .env(PART, "")
         .output();
     let cannot_start = match &output {
@@ -42,11 +44,11 @@ fn again(test: &str) -> bool {
     };
     if cannot_start {
         std::println!("skipped: {test}: this program runs under an emulator, which cannot start it again");
-        return true;
+        return;
     }
     let output = output.unwrap();
-    assert!(output.status.success(), "{output:?}");
-    true
+    let ran = std::string::String::from_utf8_lossy(&output.stdout).contains("1 passed");
+    assert!(output.status.success() && ran, "{output:?}");
 }
 
 /// Runs `child` in a child of fork while another thread holds the result of `take`.
@@ -69,31 +71,29 @@ fn while_taken<T>(take: fn() -> T, child: fn()) {
 
 #[test]
 fn a_child_allocates_though_an_allocation_was_in_progress() {
-    if again("a_child_allocates_though_an_allocation_was_in_progress") {
-        return;
-    }
-    while_taken(
-        || Locked::take().unwrap(),
-        || {
-            let mine = PerCpu::<u64>::new();
-            mine.add(7);
-            assert_eq!(mine.sum(), 7);
-        },
-    );
+    again(|| {
+        while_taken(
+            || Locked::take().unwrap(),
+            || {
+                let mine = PerCpu::<u64>::new();
+                mine.add(7);
+                assert_eq!(mine.sum(), 7);
+            },
+        );
+    });
 }
 
 #[test]
 fn a_child_kills_a_reference_though_another_was_being_killed() {
-    if again("a_child_kills_a_reference_though_another_was_being_killed") {
-        return;
-    }
-    while_taken(
-        || LockedSlot::wait(0).unwrap(),
-        || {
-            let users = Ref::new(|| ());
-            assert_eq!(users.kill(), Ok(true));
-        },
-    );
+    again(|| {
+        while_taken(
+            || LockedSlot::wait(0).unwrap(),
+            || {
+                let users = Ref::new(|| ());
+                assert_eq!(users.kill(), Ok(true));
+            },
+        );
+    });
 }
 
 /// The clone of a thread that the child does not have is never dropped there; what the child has alone, it destroys.
@@ -102,39 +102,38 @@ fn a_child_kills_a_reference_though_another_was_being_killed() {
 fn a_child_lets_go_of_what_a_missing_thread_refers_to() {
     use crate::percpu::ArcOwner;
     use std::boxed::Box;
-    if again("a_child_lets_go_of_what_a_missing_thread_refers_to") {
-        return;
-    }
-    static OWNERS: [AtomicPtr<ArcOwner<AtomicU32>>; 2] = [const { AtomicPtr::new(core::ptr::null_mut()) }; 2];
-    fn owner(n: usize) -> ArcOwner<AtomicU32> {
-        let owner = OWNERS[n].load(SeqCst);
-        // SAFETY: leaked below, and each is taken once in a process.
-        *unsafe { Box::from_raw(owner) }
-    }
-    for place in &OWNERS {
-        place.store(Box::leak(Box::new(ArcOwner::new(AtomicU32::new(7)))), SeqCst);
-    }
-    // SAFETY: leaked above, and taken after `clone` is used.
-    let clone = unsafe { &*OWNERS[0].load(SeqCst) };
-    let clone = ArcOwner::share(clone);
-    let barriers = (Barrier::new(2), Barrier::new(2));
-    let (taken, over) = (&barriers.0, &barriers.1);
-    thread::scope(|scope| {
-        scope.spawn(move || {
+    again(|| {
+        static OWNERS: [AtomicPtr<ArcOwner<AtomicU32>>; 2] = [const { AtomicPtr::new(core::ptr::null_mut()) }; 2];
+        fn owner(n: usize) -> ArcOwner<AtomicU32> {
+            let owner = OWNERS[n].load(SeqCst);
+            // SAFETY: leaked below, and each is taken once in a process.
+            *unsafe { Box::from_raw(owner) }
+        }
+        for place in &OWNERS {
+            place.store(Box::leak(Box::new(ArcOwner::new(AtomicU32::new(7)))), SeqCst);
+        }
+        // SAFETY: leaked above, and taken after `clone` is used.
+        let clone = unsafe { &*OWNERS[0].load(SeqCst) };
+        let clone = ArcOwner::share(clone);
+        let barriers = (Barrier::new(2), Barrier::new(2));
+        let (taken, over) = (&barriers.0, &barriers.1);
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                taken.wait();
+                over.wait();
+                assert_eq!(clone.load(SeqCst), 7, "the child's drops are its own");
+            });
             taken.wait();
+            let child = || {
+                assert!(ArcOwner::into_inner(owner(0)).is_ok_and(|value| value.is_none()));
+                assert!(ArcOwner::into_inner(owner(1)).is_ok_and(|value| value.is_some()));
+            };
+            // SAFETY: the child keeps to this file's Safety section.
+            assert_eq!(unsafe { fork::child(child, LIMIT) }, 0);
             over.wait();
-            assert_eq!(clone.load(SeqCst), 7, "the child's drops are its own");
         });
-        taken.wait();
-        let child = || {
-            assert!(ArcOwner::into_inner(owner(0)).is_ok_and(|value| value.is_none()));
-            assert!(ArcOwner::into_inner(owner(1)).is_ok_and(|value| value.is_some()));
-        };
-        // SAFETY: the child keeps to this file's Safety section.
-        assert_eq!(unsafe { fork::child(child, LIMIT) }, 0);
-        over.wait();
+        drop([owner(0), owner(1)]);
     });
-    drop([owner(0), owner(1)]);
 }
 
 /// The work of the handler that runs before ours in a child.
@@ -177,64 +176,61 @@ fn a_thread_takes<T: 'static>(take: fn() -> T) {
 
 #[test]
 fn locks_of_an_earlier_handlers_thread_stay_its_own() {
-    if again("locks_of_an_earlier_handlers_thread_stay_its_own") {
-        return;
-    }
-    earlier_than_ours(|| a_thread_takes(|| (Locked::take().unwrap(), LockedSlot::wait(3).unwrap())));
-    let mine = PerCpu::<u64>::new();
-    let child = || {
-        assert!(
-            is_locked() && LockedSlot::try_lock(3).is_none(),
-            "our handler has released a lock of a live thread"
-        );
-        STEP.store(2, SeqCst);
-        // The thread releases both.
-        drop(PerCpu::<u64>::new());
-        drop(LockedSlot::wait(3).unwrap());
-        assert!(LockedSlot::any().slot().portable().is_some());
-    };
-    // SAFETY: the child keeps to this file's Safety section.
-    assert_eq!(unsafe { fork::child(child, LIMIT) }, 0);
-    mine.add(1);
+    again(|| {
+        earlier_than_ours(|| a_thread_takes(|| (Locked::take().unwrap(), LockedSlot::wait(3).unwrap())));
+        let mine = PerCpu::<u64>::new();
+        let child = || {
+            assert!(
+                is_locked() && LockedSlot::try_lock(3).is_none(),
+                "our handler has released a lock of a live thread"
+            );
+            STEP.store(2, SeqCst);
+            // The thread releases both.
+            drop(PerCpu::<u64>::new());
+            drop(LockedSlot::wait(3).unwrap());
+            assert!(LockedSlot::any().slot().portable().is_some());
+        };
+        // SAFETY: the child keeps to this file's Safety section.
+        assert_eq!(unsafe { fork::child(child, LIMIT) }, 0);
+        mine.add(1);
+    });
 }
 
 #[test]
 fn an_earlier_handlers_thread_takes_over_what_was_left_behind() {
-    if again("an_earlier_handlers_thread_takes_over_what_was_left_behind") {
-        return;
-    }
-    // The handler joins its thread, and our handler runs afterwards.
-    earlier_than_ours(|| {
-        thread::spawn(|| {
-            assert!(is_locked(), "held by a thread of the parent");
-            let other = PerCpu::<u64>::new();
-            other.add(7);
-            assert_eq!(other.sum(), 7);
-        })
-        .join()
-        .unwrap();
+    again(|| {
+        // The handler joins its thread, and our handler runs afterwards.
+        earlier_than_ours(|| {
+            thread::spawn(|| {
+                assert!(is_locked(), "held by a thread of the parent");
+                let other = PerCpu::<u64>::new();
+                other.add(7);
+                assert_eq!(other.sum(), 7);
+            })
+            .join()
+            .unwrap();
+        });
+        while_taken(|| Locked::take().unwrap(), || assert!(!is_locked()));
     });
-    while_taken(|| Locked::take().unwrap(), || assert!(!is_locked()));
 }
 
 /// A signal handler may fork; the child then continues the code that the handler interrupted.
 #[test]
 fn locks_of_the_forking_thread_stay_its_own() {
-    if again("locks_of_the_forking_thread_stay_its_own") {
-        return;
-    }
-    let mine = LockedSlot::wait(5).unwrap();
-    let child = || {
-        assert!(LockedSlot::try_lock(5).is_none(), "the forking thread still uses it");
-        // The same in a child of the child, where the ids change again.
-        let again = || assert!(LockedSlot::try_lock(5).is_none());
+    again(|| {
+        let mine = LockedSlot::wait(5).unwrap();
+        let child = || {
+            assert!(LockedSlot::try_lock(5).is_none(), "the forking thread still uses it");
+            // The same in a child of the child, where the ids change again.
+            let again = || assert!(LockedSlot::try_lock(5).is_none());
+            // SAFETY: the child keeps to this file's Safety section.
+            assert_eq!(unsafe { fork::child(again, LIMIT) }, 0);
+        };
         // SAFETY: the child keeps to this file's Safety section.
-        assert_eq!(unsafe { fork::child(again, LIMIT) }, 0);
-    };
-    // SAFETY: the child keeps to this file's Safety section.
-    assert_eq!(unsafe { fork::child(child, LIMIT) }, 0);
-    drop(mine);
-    assert!(LockedSlot::try_lock(5).is_some());
+        assert_eq!(unsafe { fork::child(child, LIMIT) }, 0);
+        drop(mine);
+        assert!(LockedSlot::try_lock(5).is_some());
+    });
 }
 
 /// The twin of our handler releases every lock that the forking thread does not hold, including those of the child's threads.
