@@ -215,7 +215,7 @@ proptest! {
                 map = map.remove(&key);
                 std_map.remove(&key);
                 std_vector.pop();
-                vector = vector.drop_last().unwrap_or_default_of();
+                vector = vector.drop_last().unwrap_or_else(Vector::new_with_ptr_kind);
             } else {
                 map.insert_mut(key, value);
                 std_map.insert(key, value);
@@ -228,16 +228,5 @@ proptest! {
             prop_assert_eq!(map.iter().map(|(&k, &v)| (k, v)).collect::<HashMap<_, _>>(), std_map);
             prop_assert_eq!(vector.iter().copied().collect::<Vec<_>>(), std_vector);
         }
-    }
-}
-
-/// An empty vector where there is nothing to drop.
-trait OrEmpty {
-    fn unwrap_or_default_of(self) -> Vector<u16, ArcK>;
-}
-
-impl OrEmpty for Option<Vector<u16, ArcK>> {
-    fn unwrap_or_default_of(self) -> Vector<u16, ArcK> {
-        self.unwrap_or_else(Vector::new_with_ptr_kind)
     }
 }

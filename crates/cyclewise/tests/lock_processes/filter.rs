@@ -2,6 +2,7 @@
 
 use crate::common::filter;
 use crate::common::harness::{Check, checks};
+use crate::common::until;
 use cyclewise::atomic::AtomicU32;
 use cyclewise::lock::{Futex, Moment, Park, RawSpinLock};
 use lock_api::RawMutex;
@@ -119,9 +120,7 @@ fn sleep_of_a_head<H: Heavy>(filter: impl FnOnce() + Send) -> Sleep {
             unsafe { lock.unlock() };
         });
         // The check hangs, and is seen to, where it does not sleep at all.
-        while since() == (0, 0) {
-            thread::sleep(Duration::from_millis(1));
-        }
+        until(|| since() != (0, 0));
         // SAFETY: held since the beginning.
         unsafe { lock.unlock() };
     });

@@ -3,6 +3,7 @@
 use crate::common::child::{in_child, own_pids};
 use crate::common::futex::{Counting, NAPS, WAITS};
 use crate::common::harness::{Check, checks};
+use crate::common::until;
 use cyclewise::lock::RawSpinLock;
 use cyclewise::refs::LockRef;
 use lock_api::{RawMutex, RawMutexFair};
@@ -37,9 +38,7 @@ fn sleeps() -> usize {
 
 /// Until so many have gone to sleep.
 fn asleep(count: usize) {
-    while sleeps() < count {
-        thread::sleep(Duration::from_millis(1));
-    }
+    until(|| sleeps() >= count);
 }
 
 /// Runs it in a child whose one thread holds the lock, which two threads of the parent's wait for. The child is killed

@@ -2,6 +2,7 @@
 
 use crate::common::futex::{Counting, WAITS};
 use crate::common::signal;
+use crate::common::until;
 use crate::stress::{alarm, unlock};
 use cyclewise::atomic::AtomicU32;
 use cyclewise::lock::{Exponential, Futex, Moment, Park, RawSpinLock};
@@ -51,18 +52,14 @@ pub(crate) fn wakes_its_waiter<P: Park>() -> bool {
             got.store(true, SeqCst);
             unlock(&lock);
         });
-        while !slept() {
-            thread::sleep(Duration::from_millis(1));
-        }
+        until(slept);
         unlock(&lock);
         // With a wake it runs within microseconds, and the check waits as long as needed. Without one it never runs.
         let lost = ABOUT_TO_SLEEP.load(SeqCst);
         if lost {
             thread::sleep(Duration::from_millis(50));
         } else {
-            while !got.load(SeqCst) {
-                thread::sleep(Duration::from_millis(1));
-            }
+            until(|| got.load(SeqCst));
         }
         let woken = got.load(SeqCst);
         GIVE_UP.store(true, SeqCst);
@@ -86,9 +83,7 @@ pub(crate) fn a_handler_locks_while_its_thread_waits() {
     alarm();
     signal::handle(libc::SIGUSR1, handler);
     let waits = |n: usize| {
-        while WAITS.load(SeqCst) < n {
-            thread::sleep(Duration::from_millis(1));
-        }
+        until(|| WAITS.load(SeqCst) >= n);
     };
     OUTER.lock();
     INNER.lock();
@@ -107,9 +102,7 @@ pub(crate) fn a_handler_locks_while_its_thread_waits() {
         waits(before + 1);
         assert_eq!(HANDLED.load(SeqCst), 1, "the handler waits");
         unlock(&INNER);
-        while HANDLED.load(SeqCst) < 2 {
-            thread::sleep(Duration::from_millis(1));
-        }
+        until(|| HANDLED.load(SeqCst) >= 2);
         assert!(!waiter.is_finished());
         unlock(&OUTER);
     });

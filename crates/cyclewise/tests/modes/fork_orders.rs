@@ -8,6 +8,7 @@ use crate::common::filter;
 use crate::common::harness::{Check, checks};
 use crate::common::signal;
 use crate::common::text::all;
+use crate::common::until;
 use cyclewise::error::Refusal;
 use cyclewise::patch::{self, Mode, Prefix, confined, state};
 use std::ffi::c_void;
@@ -103,9 +104,7 @@ extern "C" fn creates_a_thread_that_nothing_sees() {
 }
 
 fn what_the_thread_saw() -> usize {
-    while WITH_LOCK.load(SeqCst) == 0 {
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    until(|| WITH_LOCK.load(SeqCst) != 0);
     WITH_LOCK.load(SeqCst)
 }
 

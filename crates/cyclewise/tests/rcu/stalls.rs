@@ -1,6 +1,7 @@
 //! A reader that holds a grace period up is named.
 
 use crate::common::harness::{Check, checks};
+use crate::common::until;
 use cyclewise::rcu::{self, Domain, Stall, set_stall_hook};
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64};
@@ -35,9 +36,7 @@ fn named<G>(guard: G, synchronize: impl Fn() + Send) -> i32 {
     set_stall_hook(Some(hook), BOUND);
     thread::scope(|scope| {
         scope.spawn(synchronize);
-        while CALLS.load(SeqCst) < 2 {
-            thread::sleep(Duration::from_millis(1));
-        }
+        until(|| CALLS.load(SeqCst) >= 2);
         drop(guard);
     });
     THREAD.load(SeqCst)
@@ -72,9 +71,7 @@ fn the_next_reader_is_not_told_of_the_last_ones_time() {
         CALLS.fetch_add(1, SeqCst);
     }
     let wait_for = |calls| {
-        while CALLS.load(SeqCst) < calls {
-            thread::sleep(Duration::from_millis(1));
-        }
+        until(|| CALLS.load(SeqCst) >= calls);
     };
     set_stall_hook(Some(hook), BOUND);
     let first = rcu::read();

@@ -4,6 +4,7 @@
 //! The allocator forwards every call as it is.
 
 use crate::common::harness::{Check, checks};
+use crate::common::until;
 use crate::modes::enable;
 use crate::object::{Object, compile};
 use cyclewise::error::Refusal;
@@ -11,7 +12,6 @@ use cyclewise::patch::{self, confined, units};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, Ordering::SeqCst};
-use std::time::Duration;
 
 pub(crate) const CHECKS: &[Check] = checks![a_newcomer_takes_no_room_of_a_unit_that_is_elided];
 
@@ -34,9 +34,7 @@ thread_local! {
 static ALLOCATOR: Gate = Gate;
 
 fn wait_for(state: u8) {
-    while GATE.load(SeqCst) != state {
-        std::thread::sleep(Duration::from_micros(100));
-    }
+    until(|| GATE.load(SeqCst) == state);
 }
 
 // SAFETY: forwards to the system's allocator.
