@@ -59,6 +59,8 @@ impl Pair {
             port: listener.local_addr().map_err(failed)?.port(),
         };
         drop(listener);
+        // What its script prepares once is not counted.
+        pair.run(program, SIDES[0], cpu)?;
         let document = folder.with_extension("json");
         let mut locks = Command::new(cyclewise);
         locks.args(["locks", "--by", "emulator", "--native-runs", "0", "--json"]);
@@ -66,7 +68,11 @@ impl Pair {
         locks.arg(pair.timed(program, SIDES[0], cpu)).current_dir(folder);
         output(&mut locks, "cyclewise locks")?;
         if program.elided_by == Elided::Copies {
-            pair.replaced = Some(elided(folder, &name, &document)?);
+            let replaced = elided(folder, &name, &document)?;
+            if replaced == 0 {
+                return Err("the counted run has executed no LOCK of it or of its libraries".to_owned());
+            }
+            pair.replaced = Some(replaced);
         }
         Ok(pair)
     }
@@ -90,13 +96,14 @@ impl Pair {
     /// # Errors
     /// One line, where a side fails or they differ.
     pub(super) fn check(&self, program: &Program, cpu: usize) -> Result<String, String> {
-        let run = |side: &str| -> Result<String, String> {
-            let mut shell = Command::new("sh");
-            shell.args(["-c", &self.timed(program, side, cpu)]);
-            let what = format!("the {side} side");
-            output(shell.current_dir(&self.folder), &what)
-        };
-        same(&run(SIDES[0])?, &run(SIDES[1])?)
+        same(&self.run(program, SIDES[0], cpu)?, &self.run(program, SIDES[1], cpu)?)
+    }
+
+    /// What a side prints.
+    fn run(&self, program: &Program, side: &str, cpu: usize) -> Result<String, String> {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &self.timed(program, side, cpu)]);
+        output(shell.current_dir(&self.folder), &format!("the {side} side"))
     }
 }
 
