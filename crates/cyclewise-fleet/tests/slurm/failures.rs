@@ -33,7 +33,7 @@ fn a_full_disk_is_said_and_the_line_measures_what_it_lost() {
     // Logs are on another disk, so that they can say what happened.
     let disk = job.dir().join("records");
     let mut mount = Command::new("mount");
-    let mount = mount.args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"]).arg(&disk);
+    let mount = mount.args(["-t", "tmpfs", "-o", "size=1m", "tmpfs"]).arg(&disk);
     let mount = mount.output().unwrap();
     if !mount.status.success() {
         println!("skipped: {}", String::from_utf8_lossy(&mount.stderr).trim_end());
@@ -42,7 +42,7 @@ fn a_full_disk_is_said_and_the_line_measures_what_it_lost() {
     let _mounted = Mounted(&disk);
     let filler = disk.join(".filler");
     // As much as fits.
-    let _ = std::fs::write(&filler, vec![b'x'; 64 << 10]);
+    let _ = std::fs::write(&filler, vec![b'x'; 1 << 20]);
 
     let jobs = job.submit();
     cluster.until_all_ended();
