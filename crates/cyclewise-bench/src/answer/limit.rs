@@ -70,7 +70,7 @@ impl SlowerLimit {
             }
         }
         let told = format!(
-            "{} of {} rows may be slower by more than {self}, or not: {}; {advice}",
+            "{} of {} variants may be slower by more than {self}, or not: {}; {advice}",
             open.len(),
             rows.len(),
             shown(&open)
@@ -175,13 +175,13 @@ mod tests {
         let of = |rows: &[LimitedRow]| "slower:5%".parse::<SlowerLimit>().unwrap().check(rows, "measure more");
         assert_eq!(
             of(&rows).unwrap_err().message,
-            "slower by more than 5 %: slow: 2.000 [1.900, 2.100]; 1 of 3 rows may be slower by more than 5 %, or not: \
+            "slower by more than 5 %: slow: 2.000 [1.900, 2.100]; 1 of 3 variants may be slower by more than 5 %, or not: \
              open: 2.000 [no interval]; measure more"
         );
         rows.remove(0);
         let open = of(&rows).unwrap_err();
         assert!(
-            open.status == Status::Unsupported && open.message.starts_with("1 of 2 rows"),
+            open.status == Status::Unsupported && open.message.starts_with("1 of 2 variants"),
             "{open}"
         );
         assert_eq!(of(&rows[1..]), Ok(()));

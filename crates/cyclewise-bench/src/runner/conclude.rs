@@ -354,8 +354,8 @@ fn no_batches_note(heading: Heading<'_>, measured: &Measurement) -> Option<Strin
         return None;
     }
     let which = match without.len() {
-        n if n == all => "no row has".to_string(),
-        n if n > NAMED => format!("{n} of {all} rows do not have"),
+        n if n == all => "no variant has".to_string(),
+        n if n > NAMED => format!("{n} of {all} variants do not have"),
         _ => format!("{} do not have", without.join(", ")),
     };
     Some(format!(

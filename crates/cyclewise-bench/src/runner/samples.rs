@@ -226,7 +226,7 @@ impl Measurement {
             .collect();
         match few[..] {
             [first, .., last] if few.len() > NAMED_ALONE => {
-                let rows = format!("{} of {} rows", few.len(), self.columns.len());
+                let rows = format!("{} of {} variants", few.len(), self.columns.len());
                 let why = format!(
                     "from {} to {}; the first: {}",
                     first.name,

@@ -162,7 +162,7 @@ impl<'b> Parts<'b> {
         }
         if rows.is_empty() {
             return Err(Error::usage(
-                "has no rows; add a function with bench(), and to over() or threads() a value",
+                "has no variants; add a function with bench(), and to over() or threads() a value",
             ));
         }
         for (i, row) in rows.iter().enumerate() {

@@ -102,7 +102,7 @@ fn compared(rows: &[Known], crowds: bool) -> Vec<(usize, usize)> {
 
 fn question(rows: &[Known], compare: &[(usize, usize)]) -> String {
     match compare.first() {
-        Some(&(_, base)) => format!("How does each row compare with {}?", rows[base].name),
+        Some(&(_, base)) => format!("How does each variant compare with {}?", rows[base].name),
         None => format!("What does {} cost?", rows[0].name),
     }
 }
@@ -120,7 +120,7 @@ fn notes(rows: &[Calibrated<'_>], cpus: usize) -> Vec<String> {
         } else {
             format!("{cpus} CPUs")
         };
-        format!("{most} threads have {have}, so they take turns: those rows are about the scheduler, too")
+        format!("{most} threads have {have}, so they take turns: those variants are about the scheduler, too")
     });
     note.into_iter().collect()
 }

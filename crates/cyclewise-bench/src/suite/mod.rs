@@ -281,7 +281,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, define: impl FnOnce(&m
     }
     if measures && suite.rows == 0 {
         shared.end_run();
-        output::tell("cyclewise-bench: no row has a name that was asked for; --list shows them");
+        output::tell("cyclewise-bench: no variant has a name that was asked for; --list shows them");
     }
     allocations::unlimited();
     if suite.options.action == Action::List

@@ -17,7 +17,7 @@ pub(super) fn pinned<T>(
     work: impl FnOnce() -> Result<T>,
 ) -> Result<T> {
     if let Err(e) = confine(&[choice.cpu]) {
-        let hint = "rows are measured unpinned, and samples that move to another CPU are rejected";
+        let hint = "variants are measured unpinned, and samples that move to another CPU are rejected";
         refused(&Error::system(&format!("pinning to CPU {}", choice.cpu), &e, hint));
         return work();
     }

@@ -63,7 +63,7 @@ pub(super) fn against(options: &Options, what: &str) -> Result<u8> {
     let rows = |program: &Path| {
         let silent = || {
             Error::check(format!(
-                "{} does not list its rows; its reason is above",
+                "{} does not list its variants; its reason is above",
                 program.display()
             ))
         };
@@ -75,13 +75,13 @@ pub(super) fn against(options: &Options, what: &str) -> Result<u8> {
     common.retain(|row| theirs.contains(row));
     if common.is_empty() {
         return Err(Error::usage(format!(
-            "no row that was asked for is in both programs; {what} has {} others",
+            "no variant that was asked for is in both programs; {what} has {} others",
             theirs.len()
         )));
     }
     if new + gone > 0 {
         output::tell(&format!(
-            "cyclewise-bench: not compared, because one program has them: {new} rows here, {gone} of {what}"
+            "cyclewise-bench: not compared, because one program has them: {new} variants here, {gone} of {what}"
         ));
     }
     interrupt::listen();

@@ -57,7 +57,7 @@ fn each_row_is_compared_with_that_of_the_other_program() {
     let ratios = [same, changed].map(|c| c.ratio_of().0);
     assert!(ratios[0] < ratios[1], "{ratios:?}");
     let line = ran.line("not compared");
-    assert_says!(line, "1 rows here, 1 of ");
+    assert_says!(line, "1 variants here, 1 of ");
     assert_says!(ran.stdout, "changed@base");
 }
 
@@ -72,7 +72,7 @@ fn a_row_that_is_slower_by_more_fails_and_one_that_cannot_be_told_has_another_st
             "{}",
             ran.stderr
         ),
-        Some(3) => assert!(ran.line("may be slower").contains("of 2 rows"), "{}", ran.stderr),
+        Some(3) => assert!(ran.line("may be slower").contains("of 2 variants"), "{}", ran.stderr),
         other => panic!("{other:?}: {}", ran.stderr),
     }
     // The twin: slower by less than is allowed. Where rounds were too few, that cannot be told.
@@ -81,7 +81,7 @@ fn a_row_that_is_slower_by_more_fails_and_one_that_cannot_be_told_has_another_st
     };
     match ran.status {
         Some(0) => assert!(!ran.stderr.contains("may be slower"), "{}", ran.stderr),
-        Some(3) => assert!(ran.line("may be slower").contains("of 2 rows"), "{}", ran.stderr),
+        Some(3) => assert!(ran.line("may be slower").contains("of 2 variants"), "{}", ran.stderr),
         other => panic!("{other:?}: {}", ran.stderr),
     }
 }
@@ -198,5 +198,5 @@ fn what_is_no_program_of_this_harness_is_refused() {
     let mut nothing = command("work", &["--bench", "--against", &base, "nothing-like-it"]);
     let ran = Ran::of_output(nothing.env(BASE, "work").output().unwrap());
     assert_eq!(ran.status, Some(2));
-    ran.line("no row that was asked for is in both");
+    ran.line("no variant that was asked for is in both");
 }

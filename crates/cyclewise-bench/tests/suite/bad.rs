@@ -115,7 +115,7 @@ fn groups_that_make_no_sense_are_refused() {
     assert!(ran.line("zero threads").starts_with("cyclewise-bench: zero: "));
     let ran = run("unlike", &["--bench"]);
     assert_eq!(ran.status, Some(2));
-    for part in ["make two groups", "the name of a group is empty", "has no rows"] {
+    for part in ["make two groups", "the name of a group is empty", "has no variants"] {
         ran.line(part);
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn limits(args: &LimitsArgs) -> Result<()> {
     let limits = limits::on_machines(records);
     let note = || {
         for made in &limits.without {
-            tell(&format!("note: the record of {made} has no row of a primitive"));
+            tell(&format!("note: the record of {made} has no variant of a primitive"));
         }
     };
     let Some(page) = &args.into else {
@@ -30,7 +30,7 @@ pub(super) fn limits(args: &LimitsArgs) -> Result<()> {
     let refused = |why: &str| Error::usage(format!("--into {}: {why}", page.display()));
     if limits.machines.is_empty() {
         return Err(refused(
-            "no record here has a row of a primitive, so its tables would be empty; name a record that `cyclewise run` wrote",
+            "no record here has a variant of a primitive, so its tables would be empty; name a record that `cyclewise run` wrote",
         ));
     }
     if page.exists() && !page.is_file() {

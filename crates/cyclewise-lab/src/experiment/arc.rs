@@ -52,8 +52,8 @@ const KINDS: Kinds = Kinds::new(
 fn setup(_: &Options) -> Result<Setup> {
     let mut bench = Bench::new();
     let mut notes = vec![
-        "an operation is a clone and its drop; the -vec rows clone and drop a Vec of 1000 distinct references: per element, allocation included".to_string(),
-        "the -vec rows without LOCK depend on where the vectors lie: one run is one placement, --runs draws several".to_string(),
+        "an operation is a clone and its drop; the -vec variants clone and drop a Vec of 1000 distinct references: per element, allocation included".to_string(),
+        "the -vec variants without LOCK depend on where the vectors lie: one run is one placement, --runs draws several".to_string(),
     ];
     let mut samplers = vec![
         bench.calls("rc", pair(Rc::new(1u64))),

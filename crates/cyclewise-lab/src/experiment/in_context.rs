@@ -63,7 +63,7 @@ fn setup(options: &Options) -> Result<Setup> {
         let names: Vec<&str> = loops.operations.iter().filter(|o| o.elided).map(|o| o.name).collect();
         missing = elided::missing(&names, refusal);
         loops.operations.retain(|o| !o.elided);
-        notes.push(left_out("the elided rows", refusal));
+        notes.push(left_out("the elided variants", refusal));
     }
     let bench = CellBench::new();
     let iterations = iterations(&bench, &mut loops);

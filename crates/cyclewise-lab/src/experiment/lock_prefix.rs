@@ -47,7 +47,7 @@ fn setup(_: &Options) -> Result<Setup> {
         .collect();
     Ok(Setup {
         notes: vec![
-            "empty is the loop itself (DEC and a taken branch), per iteration; the other rows do not include its cost, but the source's do".to_string(),
+            "empty is the loop itself (DEC and a taken branch), per iteration; the other variants do not include its cost, but the source's do".to_string(),
             "one word that stays in this core's L1, uncontended; xchg64 locks without a prefix".to_string(),
         ],
         ..super::by_name(samplers, &COMPARE, "lock-inc64", KINDS)

@@ -121,7 +121,7 @@ const KINDS: Kinds = Kinds::new(
 fn setup(_: &Options) -> Result<Setup> {
     let mut bench = Bench::new();
     let mut notes = vec![
-        "the -64 rows cycle through 64 neighbouring words; in the others each addition waits for the previous one to leave the store buffer, which hides the cost of the addition".to_string(),
+        "the -64 variants cycle through 64 neighbouring words; in the others each addition waits for the previous one to leave the store buffer, which hides the cost of the addition".to_string(),
         "store-and-add: a store to a word on a line of its own, then the addition, as a restartable sequence has to".to_string(),
         format!("backend: {}", backend()),
         memory(),

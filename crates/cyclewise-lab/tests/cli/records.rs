@@ -76,7 +76,7 @@ fn limits_take_records_of_any_age_and_refuse_what_is_none() {
         let output = cyclewise(args);
         let said = stderr(&output);
         assert_eq!(output.status.code(), Some(0), "{args:?}: {said}");
-        assert!(said.contains("has no row of a primitive"), "{args:?}: {said}");
+        assert!(said.contains("has no variant of a primitive"), "{args:?}: {said}");
     }
     for (args, says) in [
         (&["limits", &plain][..], "not a JSON object"),
@@ -90,8 +90,8 @@ fn limits_take_records_of_any_age_and_refuse_what_is_none() {
         ),
         (&["limits", "--into", &plain, &good], "cyclewise limits: begin"),
         (&["limits", "--into", &good, &good], "input file"),
-        (&["limits", "--into", &page], "no record here has a row"),
-        (&["limits", "--into", &page, &without], "no record here has a row"),
+        (&["limits", "--into", &page], "no record here has a variant"),
+        (&["limits", "--into", &page, &without], "no record here has a variant"),
         (&["limits", "--into", "/dev/null", &good], "no regular file"),
     ] {
         let (status, line) = refused(args);

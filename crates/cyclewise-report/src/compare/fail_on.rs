@@ -42,7 +42,7 @@ impl FailOn {
             .collect();
         if with_rows.is_empty() {
             return Err(Error::usage(
-                "--fail-on has nothing to look at: the records have no row with a verdict in common",
+                "--fail-on has nothing to look at: the records have no variant with a verdict in common",
             ));
         }
         let Some(name) = self.experiments.iter().find(|name| !with_rows.contains(&name.as_str())) else {

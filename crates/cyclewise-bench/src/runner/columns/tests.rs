@@ -164,7 +164,7 @@ fn many_rows_with_too_few_samples_are_one_entry() {
     };
     let many = missing(40);
     assert_eq!(many.len(), 1);
-    assert_eq!(many[0].variant.as_deref(), Some("40 of 40 rows"));
+    assert_eq!(many[0].variant.as_deref(), Some("40 of 40 variants"));
     assert!(many[0].why.contains("only 0 of 5 samples"), "{}", many[0].why);
     assert_eq!(missing(NAMED_ALONE).len(), NAMED_ALONE, "a few have their own");
 }

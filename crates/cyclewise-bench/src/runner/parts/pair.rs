@@ -115,7 +115,7 @@ fn joined(mut base: SoFar, mut new: SoFar, name: &str, missing: Vec<Missing>) ->
             continue;
         };
         let (measured, setup) = one(own, others, name);
-        let question = format!("How does each row compare with that of {name}?");
+        let question = format!("How does each variant compare with that of {name}?");
         let heading = Heading {
             name: &e.name,
             question: &question,

@@ -116,7 +116,9 @@ fn findings(joined: &Joined) -> String {
         counted(joined.doctors(), "report")
     );
     let partial = joined.partial().map(|(file, n)| {
-        format!("partial: {file}: {n} of its experiments or rows are missing, and the machine could have measured them")
+        format!(
+            "partial: {file}: {n} of its experiments or variants are missing, and the machine could have measured them"
+        )
     });
     let broken = broken(joined).map(|(_, line)| line);
     counts + &named(head.problems.iter().map(problem).chain(partial).chain(broken))

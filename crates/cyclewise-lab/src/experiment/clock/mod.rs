@@ -115,9 +115,12 @@ fn learn() -> Vec<String> {
     let status = Clock::process().status();
     match (status.mode, status.reason) {
         (Mode::Counter, _) => vec![format!("the clock reads the counter; {}", order())],
-        (_, Some(reason)) => vec![format!("the clock's rows read the kernel's clock: {reason}")],
+        (_, Some(reason)) => vec![format!("the clock's variants read the kernel's clock: {reason}")],
         (_, None) => {
-            vec!["the clock's rows read the kernel's clock: it did not learn the counter's rate in 100 ms".to_string()]
+            vec![
+                "the clock's variants read the kernel's clock: it did not learn the counter's rate in 100 ms"
+                    .to_string(),
+            ]
         }
     }
 }

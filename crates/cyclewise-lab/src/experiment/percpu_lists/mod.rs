@@ -112,7 +112,7 @@ fn setup(options: &Options) -> Result<Setup> {
     let notes = vec![
         format!("backend: {}", backend()),
         format!(
-            "the counter's batch is {BATCH}, or in its other row {LARGE_BATCH}; ref is a get and a put; a pair is a pop and a push; -cpus: {} threads, each on its own CPU, share one structure",
+            "the counter's batch is {BATCH}, or in its other variant {LARGE_BATCH}; ref is a get and a put; a pair is a pop and a push; -cpus: {} threads, each on its own CPU, share one structure",
             cpus.len()
         ),
         memory(),

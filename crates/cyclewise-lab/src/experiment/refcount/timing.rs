@@ -14,7 +14,7 @@ use crate::runner::{Sample, Sampler};
 /// Slices of a pass: as many samples as `--full` takes at least.
 const SLICES: u32 = 1_000;
 
-pub(super) const NOTE: &str = "the lkdtm rows count from 1 to INT_MAX and back to 0, a thousandth in each sample; the figure is per increment or decrement, loop included, like the source's";
+pub(super) const NOTE: &str = "the lkdtm variants count from 1 to INT_MAX and back to 0, a thousandth in each sample; the figure is per increment or decrement, loop included, like the source's";
 
 pub(super) fn subjects() -> Vec<Box<dyn Sampler>> {
     vec![

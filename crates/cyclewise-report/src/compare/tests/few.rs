@@ -125,7 +125,7 @@ fn what_cannot_be_decided_has_its_own_exit_status() {
     for (n, ratio) in [(4, 5.2), (20, 1.02), (20, 1.06)] {
         let (status, said) = of(n, ratio).unwrap_err();
         assert!(
-            status == Status::Unsupported && said.contains("1 of 1 rows may be slower"),
+            status == Status::Unsupported && said.contains("1 of 1 variants may be slower"),
             "{n}: {said}"
         );
     }

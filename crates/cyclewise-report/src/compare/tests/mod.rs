@@ -239,7 +239,7 @@ fn slower_rows_fail_a_comparison_only_beyond_the_limit() {
     assert_eq!(fails("slower:89%,e", &slower).map_err(drop), Err(()));
     let open = fails("slower:91%", &slower).unwrap_err();
     assert!(
-        open.starts_with("1 of 2 rows may be slower by more than 91 %, or not: e/a"),
+        open.starts_with("1 of 2 variants may be slower by more than 91 %, or not: e/a"),
         "its near bound is 1.905: {open}"
     );
     assert_eq!(fails("slower:111%", &slower), Ok(()), "its far bound is 2.1");
