@@ -4,7 +4,7 @@
 //! 1. Each name that is exported (`no_mangle`) begins with `cw_`, as of no other library.
 #![expect(
     unsafe_code,
-    reason = "functions under names of their own, ends of sections by the caller's word"
+    reason = "functions under names of their own, ends of sections that the caller guarantees"
 )]
 
 use crate::sys::errno;
