@@ -1,6 +1,7 @@
 //! Plans that are mangled, for their reader.
 
 use crate::mangle::{Owes, hold};
+use crate::record::simulation::testing;
 use crate::record::{Tool, plan};
 
 /// The same for each build: a seed tries the same files.
@@ -13,15 +14,28 @@ fn tool() -> Tool {
 
 #[test]
 fn plans() {
-    let plan = plan::Plan {
+    let sweep = testing::sweep(&[1, 2]);
+    let work = |work| plan::Plan {
         schema: plan::SCHEMA.to_owned(),
         tool: tool(),
         command: vec!["run".to_owned()],
-        nodes: Some(4),
+        work,
     };
-    let text = serde_json::to_string(&plan).unwrap();
-    hold(&[text.as_bytes()], Owes::default(), |bytes| {
-        let text = std::str::from_utf8(bytes).map_err(|e| e.to_string())?;
-        plan::from_str("f", text).map_err(|error| error.message)
-    });
+    let plans = [
+        work(plan::Work::Records { nodes: Some(4) }),
+        work(plan::Work::Sweep {
+            shards: 3,
+            points: sweep.points(),
+            sweep: Box::new(sweep),
+        }),
+    ];
+    let texts = plans.map(|plan| serde_json::to_string(&plan).unwrap());
+    hold(
+        &texts.each_ref().map(|text| text.as_bytes()),
+        Owes::default(),
+        |bytes| {
+            let text = std::str::from_utf8(bytes).map_err(|e| e.to_string())?;
+            plan::from_str("f", text).map_err(|error| error.message)
+        },
+    );
 }

@@ -25,7 +25,10 @@ pub enum Error {
     /// The job measures nothing: its length is zero.
     NoLength,
     /// Many events passed without a finished operation: under the machine's laws the program makes no progress.
-    NoProgress { events: u64 },
+    NoProgress {
+        /// The number of events.
+        events: u64,
+    },
     /// On the machine, waking the readers of another socket takes the home no time, so how a lock whose waiters read grows is not known.
     FreeReaders,
     /// The simulated time is near the engine's limit: the operations are too many or too long.
@@ -34,7 +37,9 @@ pub enum Error {
     NotConserved {
         /// The line's number.
         line: u32,
+        /// The value found.
         found: u64,
+        /// The value expected.
         expected: u64,
     },
 }

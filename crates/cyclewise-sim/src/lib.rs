@@ -14,7 +14,6 @@
 //! let outcome = simulate(&machine, &Job::new(Workload::FetchAdd, 4)).unwrap();
 //! assert!(outcome.ns_per_op > 0.0);
 //! ```
-#![allow(missing_docs, reason = "where a name says what it is")]
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
 pub mod band;

@@ -15,22 +15,29 @@ fn tool() -> Tool {
 }
 
 #[test]
-fn simulations() {
-    let document = record::Simulation {
-        tool: tool(),
-        ..testing::document(&testing::sweep(&[1, 2]))
-    };
-    let text = json::simulation(&document).unwrap();
+fn simulations_and_their_shards() {
+    let sweep = testing::sweep(&[1, 2]);
+    let texts = [None, testing::shard(2, 3)].map(|part| {
+        let document = record::Simulation {
+            tool: tool(),
+            ..testing::document(&sweep, part)
+        };
+        json::simulation(&document).unwrap()
+    });
     // What a document is made into takes memory as well.
     let owes = Owes {
         most_bytes: |file| (64 << 20) + 256 * file,
         ..Owes::default()
     };
-    hold(&[text.as_bytes()], owes, |bytes| {
+    hold(&texts.each_ref().map(|text| text.as_bytes()), owes, |bytes| {
+        let streamed = record::PointReader::new(bytes)
+            .and_then(|mut reader| reader.check())
+            .map_err(|fault| fault.in_file("f").why);
         let simulation =
             record::from_str("f", std::str::from_utf8(bytes).map_err(|e| e.to_string())?).map_err(|e| e.message)?;
         let _ = (export::csv::simulation(&simulation), json::simulation(&simulation));
-        Ok(export::table::simulation(&simulation, Look::new(None, false)))
+        let table = export::table::simulation(&simulation, Look::new(None, false));
+        Ok((table, streamed.is_ok()))
     });
 }
 
@@ -43,7 +50,7 @@ fn a_short_text_of_many_points_makes_no_list_of_them() {
     let simulation = record::Simulation {
         points: Vec::new(),
         sweep,
-        ..testing::document(&testing::sweep(&[1]))
+        ..testing::document(&testing::sweep(&[1]), None)
     };
     let text = json::simulation(&simulation).unwrap();
     let read = one(text.as_bytes(), &Owes::default(), &|bytes| {

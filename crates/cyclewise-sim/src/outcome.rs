@@ -53,6 +53,7 @@ impl Outcome {
 /// Latency percentiles in nanoseconds, to three digits; the maximum is exact.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Latencies {
+    /// Median.
     pub p50_ns: f64,
     /// 90th percentile.
     pub p90_ns: f64,
@@ -60,5 +61,6 @@ pub struct Latencies {
     pub p99_ns: f64,
     /// 99.9th percentile.
     pub p999_ns: f64,
+    /// Maximum.
     pub max_ns: f64,
 }

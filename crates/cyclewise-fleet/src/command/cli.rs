@@ -19,7 +19,7 @@ pub(super) struct Cli {
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Write a Slurm job that measures a record or verifies promises on every node
+    /// Write a Slurm job that runs a sweep in shards, or measures a record or verifies promises on every node
     Plan(PlanArgs),
     /// Join what the job wrote, and name what is missing
     Join(JoinArgs),
@@ -43,7 +43,10 @@ pub(super) struct PlanArgs {
     /// The folder that gets the job's files and its results; all nodes must see it under this name
     #[arg(long, value_name = "DIR", default_value = "cyclewise-fleet")]
     pub(super) into: PathBuf,
-    /// The number of nodes; it or --sbatch=--nodelist=… is needed
+    /// simulate: the number of shards [default: 2 for each node, or 64]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(super) shards: Option<u32>,
+    /// The number of nodes; `run` and `verify` need it, or --sbatch=--nodelist=…
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(super) nodes: Option<u32>,
     /// An option of sbatch for the job, for example --sbatch=--partition=batch; may be repeated. The joining job inherits only
@@ -53,7 +56,7 @@ pub(super) struct PlanArgs {
     /// The cyclewise that the nodes run [default: the one beside this program, or in PATH]
     #[arg(long, value_name = "PATH")]
     pub(super) program: Option<PathBuf>,
-    /// `run …` or `verify …` with its arguments, without outputs
+    /// `simulate …`, `run …` or `verify …` with its arguments, without outputs
     #[arg(
         required = true,
         trailing_var_arg = true,
@@ -65,9 +68,9 @@ pub(super) struct PlanArgs {
 
 #[derive(Args)]
 pub(super) struct JoinArgs {
-    /// The folder of the plan, or any folder of records
+    /// The folder of the plan, or any folder of records or shards
     pub(super) dir: PathBuf,
-    /// Write the joined fleet here; `-` is stdout [default: fleet.jsonl in DIR]
+    /// Write the joined sweep or fleet here; `-` is stdout [default: joined.json or fleet.jsonl in DIR]
     #[arg(long, value_name = "PATH")]
     pub(super) json: Option<PathBuf>,
 }

@@ -1,36 +1,37 @@
 //! `cyclewise fleet plan`: writes a job's files into a folder.
 
-use super::planned::{self, KEY};
+use super::planned::{self, JobKind, KEY, MACHINES, Planned};
 use super::sbatch;
 use crate::command::cli::PlanArgs;
 use crate::error::{Error, Result};
 use crate::export::job::{self, Launch, command_line};
 use crate::record::Tool;
-use crate::record::plan::{FILE, Plan, SCHEMA};
+use crate::record::plan::{FILE, Plan, SCHEMA, Work};
 use cyclewise_report::files::output::{self, tell};
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+/// Shards where neither they nor the nodes are counted.
+const SHARDS: u32 = 64;
+
+/// Shards of each node: a node that is slow then leaves work to the others.
+const SHARDS_PER_NODE: u32 = 2;
+
 /// What a job's results are in.
-const RESULTS: &[&str] = &["records", "doctor", "nodes", "fleet.jsonl"];
+const RESULTS: &[&str] = &["shards", "records", "doctor", "nodes", "joined.json", "fleet.jsonl"];
 
 pub(super) fn plan(args: &PlanArgs) -> Result<()> {
     for option in &args.sbatch {
         sbatch::check(option)?;
     }
     let planned = planned::parse(&args.planned)?;
-    if args.nodes.is_none() && !args.sbatch.iter().any(|o| sbatch::is_nodelist(o)) {
-        return Err(Error::usage(
-            "fleet plan: no nodes given; pass --nodes N, or their names by --sbatch=--nodelist=NAMES",
-        ));
-    }
     let plan = Plan {
         schema: SCHEMA.to_owned(),
         tool: Tool::this(),
+        work: work(args, &planned)?,
         command: planned.words,
-        nodes: args.nodes,
     };
     let join_options = args.sbatch.iter().filter(|o| sbatch::is_for_every_job(o));
     let launch = Launch {
@@ -39,9 +40,11 @@ pub(super) fn plan(args: &PlanArgs) -> Result<()> {
         options: args.sbatch.clone(),
         key: planned.key.as_ref().map(|_| KEY),
     };
-    let files = job::files(&plan, &launch)?;
+    let mut files = planned.machine_files;
+    let scripts = job::files(&plan, &launch)?;
+    files.extend(scripts.into_iter().map(|(name, text)| (name.to_owned(), text)));
     folder(&args.into)?;
-    write(&args.into, &files, planned.key.as_deref())?;
+    write(&args.into, &plan, &files, planned.key.as_deref())?;
     // A shell reads `link/..` otherwise than the kernel.
     let into = args.into.canonicalize();
     let into = into.map_err(|e| Error::system("the folder's path", &e, "give it in full"))?;
@@ -70,6 +73,36 @@ fn folder(into: &Path) -> Result<String> {
         ));
     }
     Ok(name.to_owned())
+}
+
+fn work(args: &PlanArgs, planned: &Planned) -> Result<Work> {
+    let JobKind::Sweep(sweep) = &planned.kind else {
+        if args.shards.is_some() {
+            return Err(Error::usage(
+                "fleet plan: --shards is for `simulate`; records are one for each node, so give --nodes",
+            ));
+        }
+        if args.nodes.is_none() && !args.sbatch.iter().any(|o| sbatch::is_nodelist(o)) {
+            return Err(Error::usage(
+                "fleet plan: no nodes given; pass --nodes N, or their names by --sbatch=--nodelist=NAMES",
+            ));
+        }
+        return Ok(Work::Records { nodes: args.nodes });
+    };
+    let points = sweep.points();
+    let default = args.nodes.map_or(SHARDS, |n| n.saturating_mul(SHARDS_PER_NODE));
+    let asked = args.shards.unwrap_or(default);
+    let shards = u32::try_from(points).unwrap_or(u32::MAX).min(asked);
+    if shards < asked && args.shards.is_some() {
+        tell(&format!(
+            "the sweep has {points} points, so there are {shards} shards and not {asked}"
+        ));
+    }
+    Ok(Work::Sweep {
+        shards,
+        points,
+        sweep: sweep.clone(),
+    })
 }
 
 /// The program that the nodes run.
@@ -115,7 +148,7 @@ fn program(given: Option<&Path>) -> Result<String> {
 }
 
 /// Writes the files, the plan last. Identical existing files are kept.
-fn write(dir: &Path, files: &[(&'static str, String)], key: Option<&[u8]>) -> Result<()> {
+fn write(dir: &Path, plan: &Plan, files: &[(String, String)], key: Option<&[u8]>) -> Result<()> {
     refuse_other_plan(dir, files)?;
     let key_file = dir.join(KEY);
     if let Some(key) = key
@@ -123,7 +156,12 @@ fn write(dir: &Path, files: &[(&'static str, String)], key: Option<&[u8]>) -> Re
     {
         return Err(another(dir, KEY));
     }
-    for folder in ["logs", "nodes", "doctor", "records"] {
+    let folders: &[&str] = match plan.work {
+        Work::Sweep { .. } => &["logs", "shards"],
+        Work::Records { .. } => &["logs", "nodes", "doctor", "records"],
+    };
+    let machines = files.iter().any(|(name, _)| name.starts_with(MACHINES));
+    for folder in folders.iter().chain(machines.then_some(&MACHINES)) {
         std::fs::create_dir_all(dir.join(folder)).map_err(|e| {
             Error::usage(format!(
                 "{}: {e}; name a folder that can be written",
@@ -146,12 +184,12 @@ fn write(dir: &Path, files: &[(&'static str, String)], key: Option<&[u8]>) -> Re
 }
 
 /// Rejects a folder that has another plan, or results and no plan.
-fn refuse_other_plan(dir: &Path, files: &[(&'static str, String)]) -> Result<()> {
+fn refuse_other_plan(dir: &Path, files: &[(String, String)]) -> Result<()> {
     let shown = dir.display();
     let mut planned_before = false;
     for (name, text) in files {
         match std::fs::read(dir.join(name)) {
-            Ok(found) if found == text.as_bytes() => planned_before |= *name == FILE,
+            Ok(found) if found == text.as_bytes() => planned_before |= name == FILE,
             Ok(_) => {
                 return Err(another(dir, name));
             }
@@ -200,18 +238,32 @@ fn write_secret(path: &Path, bytes: &[u8]) -> Result<()> {
 
 /// What the files do and how each way is started, for the terminal.
 fn how_to_start(dir: &str, plan: &Plan) -> Result<String> {
-    let product = plan.product();
-    let what = match plan.nodes {
-        Some(1) => format!("a {product} of one node"),
-        Some(n) => format!("a {product} of each of {n} nodes"),
-        None => format!("a {product} of each node"),
+    let script = |name: &str, rest: &str| Ok(format!("{}{rest}\n", command_line(["sh", &format!("{dir}/{name}")])?));
+    let what = match &plan.work {
+        Work::Sweep { shards, points, .. } => format!("{points} points in {shards} shards of about equal time"),
+        Work::Records { nodes: Some(1) } => format!("a {} of one node", plan.product()),
+        Work::Records { nodes: Some(n) } => format!("a {} of each of {n} nodes", plan.product()),
+        Work::Records { nodes: None } => format!("a {} of each node", plan.product()),
     };
-    let script = |name: &str| command_line(["sh", &format!("{dir}/{name}")]);
-    let (folder, submit, local) = (command_line([dir])?, script("submit")?, script("local")?);
-    Ok(format!(
-        "{what}; the job is in {folder}\n\n\
-         With Slurm, which joins at the end:\n    {submit}\n\
-         On this machine alone, or over ssh on machines that see the folder:\n    {local} [host1 host2 ...]\n\
-         What is there and what is missing, at any time:\n    cyclewise fleet join {folder}\n"
-    ))
+    let mut text = format!("{what}; the job is in {}\n\n", command_line([dir])?);
+    text += "With Slurm, which joins at the end:\n    ";
+    text += &script("submit", "")?;
+    match plan.work {
+        Work::Sweep { shards, .. } => {
+            text += "On this machine, one shard for each CPU at a time:\n    ";
+            text += &script("local", "")?;
+            text += "On machines that see the folder, with GNU parallel:\n    ";
+            text += &format!(
+                "cd -P -- {} && seq {shards} | parallel --sshlogin host1,host2 --workdir \"$PWD\" sh array.sbatch {{}}\n",
+                command_line([dir])?
+            );
+        }
+        Work::Records { .. } => {
+            text += "On this machine alone, or over ssh on machines that see the folder:\n    ";
+            text += &script("local", " [host1 host2 ...]")?;
+        }
+    }
+    text += "What is there and what is missing, at any time:\n    ";
+    text += &format!("cyclewise fleet join {}\n", command_line([dir])?);
+    Ok(text)
 }

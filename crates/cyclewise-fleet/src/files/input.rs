@@ -3,6 +3,7 @@
 use super::{file, walk::walk};
 use crate::error::{Error, Result};
 use crate::record::fleet::lines;
+use crate::record::simulation::PointReader;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,11 @@ use std::path::{Path, PathBuf};
 /// Whether a file is one that `fleet join` wrote of records.
 pub(crate) fn is_joined(path: &Path) -> bool {
     file::open(path).is_ok_and(|bytes| lines::is_fleet(bytes.buffer()))
+}
+
+/// Whether a file is a whole sweep.
+pub(crate) fn is_whole_sweep(path: &Path) -> bool {
+    file::open(path).is_ok_and(|bytes| PointReader::new(bytes).is_ok_and(|r| r.head().shard.is_none()))
 }
 
 /// Whether a file is no document that is read here: a report of a fleet, or a page or table of one.

@@ -21,6 +21,7 @@ pub(super) struct Key {
     pub(super) restarts: u32,
     /// Whether it lacks something that its machine could have measured.
     pub(super) is_partial: bool,
+    /// When it ended.
     pub(super) ended: SystemTime,
 }
 

@@ -13,8 +13,9 @@ use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 
 /// What `fleet join` writes into its folder unless it is told another name.
-const OUTPUTS: [&str; 2] = ["fleet.jsonl", "fleet.jsonl.gz"];
+const OUTPUTS: [&str; 4] = ["fleet.jsonl", "fleet.jsonl.gz", "joined.json", "joined.json.gz"];
 
+/// A file to read.
 pub(super) struct FoundFile {
     pub(super) path: PathBuf,
     /// Its name below the folder, by which it is sorted and reported.
@@ -26,6 +27,7 @@ pub(super) struct FoundFile {
     pub(super) is_output: bool,
 }
 
+/// What is in the sources.
 #[derive(Default)]
 pub(super) struct Walked {
     /// Sorted by name.
@@ -162,7 +164,7 @@ fn is_of_plan(entry: &DirEntry) -> bool {
         return false;
     }
     if entry.file_type().is_dir() {
-        is(&["logs", super::expected::NODES])
+        is(&["logs", "machines", super::expected::NODES])
     } else {
         is_script() || is(&[plan::FILE, "submit", "local", "record-node", "anonymous.key"])
     }

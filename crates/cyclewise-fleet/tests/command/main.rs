@@ -17,7 +17,7 @@ mod verified;
 #[path = "../../../cyclewise-report/src/export/html/visible.rs"]
 mod visible;
 
-use common::{Folder, command, cyclewise, refused, text, words};
+use common::{Folder, command, cyclewise, refused, text, with, words};
 use std::process::Output;
 
 fn stdout(output: &Output) -> String {
@@ -49,14 +49,21 @@ fn printed(args: &[&str]) -> String {
     text(&output.stdout)
 }
 
+const SWEEP: &str = "simulate fetch-add lockref --machine i7-6700hq --threads 1..4 --retry-limit none,5 --ops 200";
+
+/// With where its document goes.
+fn sweep<'a>(rest: &[&'a str]) -> Vec<&'a str> {
+    with(SWEEP, &[&["--json"], rest].concat())
+}
+
 #[test]
 fn its_own_pages_and_completions_are_installed() {
     let folder = tempfile::tempdir().unwrap();
     let output = cyclewise(&["fleet", "install-docs", "--prefix", folder.path().to_str().unwrap()]);
     assert_done(&output);
     let read = |file: &str| std::fs::read_to_string(folder.path().join("share").join(file)).unwrap();
-    assert_says!(read("man/man1/cyclewise-fleet-plan.1").replace('\\', ""), "--nodes");
+    assert_says!(read("man/man1/cyclewise-fleet-plan.1").replace('\\', ""), "--shards");
     let bash = cyclewise(&["fleet", "completions", "bash"]);
     assert_eq!(text(&bash.stdout), read("bash-completion/completions/cyclewise-fleet"));
-    assert_says!(text(&bash.stdout), "--nodes");
+    assert_says!(text(&bash.stdout), "--shards");
 }

@@ -6,6 +6,7 @@ use rand::{Rng, RngExt};
 use rand_xoshiro::Xoshiro256PlusPlus as Dice;
 use std::io::Write;
 
+/// One way.
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
     /// The names of the problems in a fleet's JSON.

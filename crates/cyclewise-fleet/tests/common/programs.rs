@@ -1,9 +1,9 @@
-//! The other program of the tests, beside this package's: `cyclewise`, which planned jobs start.
+//! The other programs of the tests, beside this package's: `cyclewise`, which planned jobs start, and the simulator, which that starts.
 
 #[path = "../../../cyclewise-lab/tests/common/other_programs.rs"]
 mod other_programs;
 
-use other_programs::{Other, built};
+use other_programs::{Other, SIMULATOR, built};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -21,11 +21,12 @@ const LAB: Other = Other {
     ],
 };
 
-/// The lab's program.
+/// The lab's program. Those that it starts are beside it.
 pub fn cyclewise() -> &'static Path {
     static FOUND: OnceLock<PathBuf> = OnceLock::new();
     FOUND.get_or_init(|| {
         let folder = Path::new(env!("CARGO_BIN_EXE_cyclewise-fleet")).parent().unwrap();
+        built(folder, &SIMULATOR);
         built(folder, &LAB)
     })
 }

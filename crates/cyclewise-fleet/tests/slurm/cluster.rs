@@ -20,6 +20,19 @@ pub(crate) struct Cluster {
     _turn: MutexGuard<'static, ()>,
 }
 
+/// A task that has not ended.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Task {
+    /// As in `12_3`.
+    pub(crate) id: String,
+    /// Of its own, without an array.
+    pub(crate) job: String,
+    /// `RUNNING`, `PENDING`, …
+    pub(crate) state: String,
+    /// Empty where it waits.
+    pub(crate) node: String,
+}
+
 impl Cluster {
     /// `None`, after a line on stdout, where there is no cluster.
     pub(crate) fn take() -> Option<Self> {
@@ -50,7 +63,7 @@ impl Cluster {
             }
         }
         self.until("four idle nodes and no task", || {
-            self.is_idle() && NODES.iter().all(|node| self.node_is(node, "idle"))
+            self.tasks().is_empty() && NODES.iter().all(|node| self.node_is(node, "idle"))
         });
     }
 
@@ -67,12 +80,29 @@ impl Cluster {
     }
 
     pub(crate) fn until_all_ended(&self) {
-        self.until("the end of all tasks", || self.is_idle());
+        self.until("the end of all tasks", || self.tasks().is_empty());
     }
 
-    /// Whether no job has tasks left.
-    fn is_idle(&self) -> bool {
-        text_of("squeue", &["--noheader"]).is_empty()
+    /// Those that have not ended.
+    pub(crate) fn tasks(&self) -> Vec<Task> {
+        text_of("squeue", &["--noheader", "--array", "--format=%i|%A|%T|%N"])
+            .lines()
+            .map(|line| {
+                let mut fields = line.split('|').map(str::to_string);
+                let mut field = || fields.next().unwrap();
+                Task {
+                    id: field(),
+                    job: field(),
+                    state: field(),
+                    node: field(),
+                }
+            })
+            .collect()
+    }
+
+    /// What Slurm knows of a task or a job, ended ones too.
+    pub(crate) fn about(&self, task: &str) -> String {
+        text_of("scontrol", &["--oneliner", "show", "job", task])
     }
 
     /// Whether the node is in this state; a node that does not answer has a `*` behind it.
@@ -142,14 +172,14 @@ impl Cluster {
         });
     }
 
-    /// A `cyclewise` of a task on this node, once it is there.
+    /// A `cyclewise` (or what it became, such as `cyclewise-sim`) of a task on this node, once it is there.
     pub(crate) fn program_on(&self, node: &str) -> u32 {
         let name = format!("SLURMD_NODENAME={node}");
         let find = || {
             let mut all = processes::all().into_iter();
             all.find(|&pid| self.is_program(pid) && processes::has_variable(pid, &name))
         };
-        self.until("a program on a node", || find().is_some() || self.is_idle());
+        self.until("a program on a node", || find().is_some() || self.tasks().is_empty());
         find().expect("all tasks ended before one was found")
     }
 
@@ -170,6 +200,20 @@ impl Cluster {
     /// The variable that every process of a task has.
     fn conf(&self) -> String {
         format!("SLURM_CONF={}", self.folder.join("slurm.conf").display())
+    }
+
+    /// The `cyclewise` process of this task, once it is there; `None` where the task ended first.
+    pub(crate) fn program_of(&self, task: &Task) -> Option<u32> {
+        let job = format!("SLURM_JOB_ID={}", task.job);
+        loop {
+            let found = processes::all()
+                .into_iter()
+                .find(|&pid| self.is_program(pid) && processes::has_variable(pid, &job));
+            if found.is_some() || !self.tasks().contains(task) {
+                return found;
+            }
+            sleep(Duration::from_millis(5));
+        }
     }
 }
 

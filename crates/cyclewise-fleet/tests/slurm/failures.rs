@@ -1,17 +1,65 @@
-//! What fails on a cluster besides a node: the controller, the disk. What must be said, and that nothing is lost.
+//! What fails on a cluster: a node, a task, the controller, the disk. What must be said, and that nothing is lost.
 
-use super::cluster::{Cluster, NODES};
+use super::cluster::Cluster;
 use super::processes;
-use super::records::{log, nodes, plan, records};
-use std::path::Path;
+use super::sweep::{SHARDS, Sweep, running};
 use std::process::Command;
+
+#[test]
+fn tasks_of_a_node_that_dies_run_elsewhere() {
+    let Some(cluster) = Cluster::take() else { return };
+    let sweep = Sweep::plan();
+    let jobs = sweep.submit();
+    let (_, task, _) = running(&cluster, &jobs, |task| task.node == "n2");
+    cluster.kill_node("n2");
+    cluster.until("the loss of n2", || cluster.node_is("n2", "down*"));
+    cluster.until_all_ended();
+    let about = cluster.about(&task.id);
+    assert_says!(about, "JobState=COMPLETED", "Restarts=1");
+    assert_lacks!(about, " NodeList=n2 ");
+    assert!(sweep.is_joined(), "{}", sweep.log_of_join(&jobs));
+    cluster.start_node("n2");
+    cluster.until("n2", || cluster.node_is("n2", "idle"));
+}
+
+#[test]
+fn a_task_that_is_killed_is_named_and_the_line_makes_it() {
+    let Some(cluster) = Cluster::take() else { return };
+    let sweep = Sweep::plan();
+    let jobs = sweep.submit();
+    let (shard, task, pid) = running(&cluster, &jobs, |_| true);
+    processes::signal(pid, "KILL");
+    cluster.until_all_ended();
+    // Slurm requeues what a node has lost, not what has failed.
+    let about = cluster.about(&task.id);
+    assert_says!(about, "JobState=FAILED", "ExitCode=0:9");
+    assert!(!sweep.is_joined());
+    let join = cluster.about(&jobs.join);
+    assert_says!(join, "JobState=FAILED", "ExitCode=1:0");
+    let joined = sweep.join();
+    assert_eq!(joined.status, Some(1), "{}", joined.said);
+    let line = format!("--array={shard} ");
+    assert!(joined.said.contains(&line), "{}", joined.said);
+    assert!(sweep.log_of_join(&jobs).contains(&line), "{}", sweep.log_of_join(&jobs));
+
+    let before = sweep.written();
+    assert_eq!(before.len(), SHARDS - 1);
+    sweep.make_the_missing(&joined);
+    cluster.until_all_ended();
+    let mut after = sweep.written();
+    after.remove(&shard).unwrap();
+    assert_eq!(after, before, "shards that were there were written again");
+    let joined = sweep.join();
+    assert_eq!(joined.status, Some(0), "{}", joined.said);
+    assert!(sweep.is_joined());
+}
 
 #[test]
 fn a_controller_that_is_killed_loses_nothing() {
     let Some(cluster) = Cluster::take() else { return };
-    let job = plan();
-    let jobs = job.submit();
-    cluster.program_on("n3");
+    let sweep = Sweep::plan();
+    let jobs = sweep.submit();
+    running(&cluster, &jobs, |_| true);
     // A controller that loses the start of a task gives its number to another, and the node refuses that.
     let stopped = cluster.programs();
     stopped.iter().for_each(|&pid| processes::signal(pid, "STOP"));
@@ -22,48 +70,72 @@ fn a_controller_that_is_killed_loses_nothing() {
     cluster.until("the end of what runs", || cluster.programs().is_empty());
     cluster.start_controller();
     cluster.until_all_ended();
-    assert_eq!(nodes(&records(&job)), NODES, "{}", log(&job, &jobs));
-    assert!(job.dir().join("fleet.jsonl").exists(), "{}", log(&job, &jobs));
+    for shard in 1..=SHARDS {
+        let about = cluster.about(&format!("{}_{shard}", jobs.work));
+        assert_says!(about, "JobState=COMPLETED");
+    }
+    assert!(sweep.is_joined(), "{}", sweep.log_of_join(&jobs));
 }
 
 #[test]
-fn a_full_disk_is_said_and_the_line_measures_what_it_lost() {
+fn a_full_disk_loses_nothing() {
     let Some(cluster) = Cluster::take() else { return };
-    let job = plan();
+    let sweep = Sweep::plan();
     // Logs are on another disk, so that they can say what happened.
-    let disk = job.dir().join("records");
-    let mut mount = Command::new("mount");
-    let mount = mount.args(["-t", "tmpfs", "-o", "size=1m", "tmpfs"]).arg(&disk);
-    let mount = mount.output().unwrap();
+    let disk = sweep.dir().join("shards");
+    std::fs::create_dir_all(&disk).unwrap();
+    let mount = Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=1m", "tmpfs"])
+        .arg(&disk)
+        .output()
+        .unwrap();
     if !mount.status.success() {
         println!("skipped: {}", String::from_utf8_lossy(&mount.stderr).trim_end());
         return;
     }
     let _mounted = Mounted(&disk);
     let filler = disk.join(".filler");
-    // As much as fits.
+    // As much as fits, but for about three shards.
     let _ = std::fs::write(&filler, vec![b'x'; 1 << 20]);
+    let full = std::fs::metadata(&filler).unwrap().len();
+    let file = std::fs::File::options().write(true).open(&filler).unwrap();
+    file.set_len(full - (24 << 10)).unwrap();
+    // An open file keeps its space when it is removed.
+    drop(file);
 
-    let jobs = job.submit();
+    let jobs = sweep.submit();
     cluster.until_all_ended();
-    let said = log(&job, &jobs);
-    assert_eq!(said.matches("No space left").count(), NODES.len(), "{said}");
-    let joined = job.join();
+    assert!(!sweep.is_joined());
+    let written = sweep.written();
+    let failed: Vec<_> = (1..=SHARDS).filter(|shard| !written.contains_key(shard)).collect();
+    assert!(!failed.is_empty() && failed.len() < SHARDS, "{failed:?}");
+    for &shard in &failed {
+        let about = cluster.about(&format!("{}_{shard}", jobs.work));
+        assert_says!(about, "JobState=FAILED");
+        let log = sweep.log_of(&jobs, shard);
+        let says: Vec<_> = log.lines().filter(|line| line.contains("No space left")).collect();
+        assert_eq!(says.len(), 1, "{log}");
+        assert!(says[0].contains(&format!("shards/{shard}.json")), "{log}");
+    }
+    let joined = sweep.join();
     assert_eq!(joined.status, Some(1), "{}", joined.said);
-    for node in NODES {
-        assert_says!(joined.said, &format!("missing: {node}"));
+    for &shard in &failed {
+        assert!(joined.said.contains(&shard.to_string()), "{shard}: {}", joined.said);
     }
 
     std::fs::remove_file(&filler).unwrap();
-    job.make_the_missing(&joined);
+    sweep.make_the_missing(&joined);
     cluster.until_all_ended();
-    assert_eq!(nodes(&records(&job)), NODES, "{}", log(&job, &jobs));
-    let joined = job.join();
+    for (shard, time) in &written {
+        assert_eq!(sweep.written()[shard], *time, "shard {shard} was written again");
+    }
+    let joined = sweep.join();
     assert_eq!(joined.status, Some(0), "{}", joined.said);
+    assert!(sweep.is_joined());
 }
 
 /// Unmounts on drop.
-struct Mounted<'a>(&'a Path);
+struct Mounted<'a>(&'a std::path::Path);
 
 impl Drop for Mounted<'_> {
     fn drop(&mut self) {

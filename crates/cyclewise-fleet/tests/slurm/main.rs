@@ -17,3 +17,5 @@ mod planned;
 mod processes;
 mod records;
 mod script;
+mod sweep;
+mod sweeps;

@@ -12,6 +12,7 @@ pub(crate) struct Planned {
 
 /// The jobs that `submit` started.
 pub(crate) struct Jobs {
+    /// The array, or the records' job.
     pub(crate) work: String,
     pub(crate) join: String,
 }
@@ -38,10 +39,11 @@ impl Planned {
         self.folder.path()
     }
 
-    /// Submits the work and its join.
-    pub(crate) fn submit(&self) -> Jobs {
+    /// Submits the work and its join to a partition of the cluster.
+    pub(crate) fn submit_to(&self, partition: &str) -> Jobs {
         let submit = self.dir().join("submit");
-        let said = succeeds("env", &["SBATCH_PARTITION=all", "sh", submit.to_str().unwrap()]);
+        let partition = format!("SBATCH_PARTITION={partition}");
+        let said = succeeds("env", &[&partition, "sh", submit.to_str().unwrap()]);
         let ids: Vec<_> = said
             .lines()
             .filter_map(|line| line.split_once(": job "))
@@ -49,6 +51,10 @@ impl Planned {
             .collect();
         let [work, join] = <[String; 2]>::try_from(ids).expect(&said);
         Jobs { work, join }
+    }
+
+    pub(crate) fn submit(&self) -> Jobs {
+        self.submit_to("all")
     }
 
     pub(crate) fn log(&self, name: &str) -> String {

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+/// All of them.
 pub(crate) fn all() -> Vec<u32> {
     fs::read_dir("/proc")
         .unwrap()

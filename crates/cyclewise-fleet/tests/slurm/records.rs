@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 /// Planned for the four nodes of the cluster.
-pub(crate) fn plan() -> Planned {
+fn plan() -> Planned {
     Planned::new(&["--nodes", "4", "run", "null-syscall", "--quick"])
 }
 
@@ -25,15 +25,15 @@ fn files(folder: &Path) -> BTreeMap<String, SystemTime> {
         .collect()
 }
 
-pub(crate) fn records(job: &Planned) -> BTreeMap<String, SystemTime> {
+fn records(job: &Planned) -> BTreeMap<String, SystemTime> {
     files(&job.dir().join("records"))
 }
 
-pub(crate) fn nodes(files: &BTreeMap<String, SystemTime>) -> Vec<&str> {
+fn nodes(files: &BTreeMap<String, SystemTime>) -> Vec<&str> {
     files.keys().map(|name| name.split('-').next().unwrap()).collect()
 }
 
-pub(crate) fn log(job: &Planned, jobs: &Jobs) -> String {
+fn log(job: &Planned, jobs: &Jobs) -> String {
     job.log(&format!("records-{}.log", jobs.work)) + &job.log_of_join(jobs)
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn ended_by(signal: &str, begun: &str, args: &[&str]) -> Output {
 }
 
 #[test]
-fn a_sweep_keeps_its_points() {
+fn a_sweep_keeps_its_points_and_is_not_taken_for_whole() {
     let folder = Folder::new();
     let json = folder.name("s.json");
     let line = format!("simulate lockref --machine thunderx2 --threads 1..224 --ops 1000 --json {json}");
@@ -41,6 +41,9 @@ fn a_sweep_keeps_its_points() {
     assert_says!(stdout(&output), "points were not simulated before SIGTERM");
     let shown = cyclewise(&["report", &json]);
     assert_eq!(shown.status.code(), Some(0), "{}", stderr(&shown));
+    // It is made again, and not taken for whole.
+    let again = ended_by("HUP", " points", &[&args[..], &["--if-missing"]].concat());
+    assert_eq!(again.status.signal(), Some(1), "{}", stderr(&again));
 }
 
 #[test]

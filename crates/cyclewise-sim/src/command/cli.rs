@@ -2,6 +2,7 @@
 
 use super::lists::{self, Counts, Limits, Relaxes};
 use crate::from_matrix::Anchor;
+use crate::record::Shard;
 use crate::{Placement, Workload};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
@@ -29,7 +30,7 @@ pub(super) enum Command {
     Recommend(RecommendArgs),
     /// Print a simulation or write its HTML page
     Report {
-        /// Written by `simulate --json`
+        /// Written by `simulate --json`; `fleet join` joins shards
         #[arg(required = true, value_name = "SIMULATION.json")]
         simulations: Vec<PathBuf>,
         /// Write the HTML page here, instead of printing tables
@@ -117,6 +118,12 @@ pub(super) struct SweepArgs {
     /// Write curves and tables as an HTML page
     #[arg(long, value_name = "PATH")]
     pub(super) html: Option<PathBuf>,
+    /// Compute only shard I of N; `fleet join` joins the shards
+    #[arg(long, value_name = "I/N", value_parser = lists::shard)]
+    pub(super) shard: Option<Shard>,
+    /// Do nothing if the file of --json has the whole result already, written by this version
+    #[arg(long, requires = "json", conflicts_with_all = ["csv", "html"])]
+    pub(super) if_missing: bool,
     // Last, because its heading is that of all options behind it.
     #[command(flatten)]
     pub(super) matrix: MatrixArgs,

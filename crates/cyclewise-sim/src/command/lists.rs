@@ -1,6 +1,7 @@
-//! Parses the command line's lists: thread counts, retry limits, relax policies, and what is said of a machine.
+//! Parses the command line's lists: thread counts, retry limits, relax policies, a shard, and what is said of a machine.
 
 use crate::from_matrix::Anchor;
+use crate::record::Shard;
 use crate::{Relax, Workload};
 
 /// The most thread counts in one range.
@@ -142,6 +143,24 @@ pub(crate) fn anchor(text: &str) -> Result<Anchor, String> {
     }
 }
 
+/// Parses a shard, for example `2/8`.
+///
+/// # Errors
+/// A message that says what is wrong.
+pub(crate) fn shard(text: &str) -> Result<Shard, String> {
+    let parsed = text
+        .split_once('/')
+        .and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
+    match parsed {
+        Some((index, count)) if index >= 1 && index <= count => Ok(Shard { index, count }),
+        Some((index, count)) => Err(format!(
+            "shard {index} of {count} does not exist; shards start at 1/{}",
+            count.max(1)
+        )),
+        None => Err(format!("{text:?} is not a shard; write for example 1/8")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,6 +200,14 @@ mod tests {
         assert_eq!(relaxes(&names.join(",")).unwrap().0, all);
         for bad in ["wait", "exponential:0", "pause:3", ""] {
             assert!(relaxes(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn shards_count_from_one() {
+        assert_eq!(shard("2/8").unwrap(), Shard { index: 2, count: 8 });
+        for bad in ["0/8", "9/8", "0/0", "2", "a/b"] {
+            assert!(shard(bad).is_err(), "{bad}");
         }
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn of_matrix(args: &MatrixArgs, pauses: bool) -> Result<Option<Made>>
 /// `simulate machine`.
 pub(super) fn print(args: &MachineArgs) -> Result<()> {
     let text = match &args.print {
-        Some(name) => machines::source(name)?.1,
+        Some(name) => machines::source(name)?.text,
         None => made(&args.matrix)?,
     };
     output::put(Path::new("-"), &template(&text))

@@ -4,9 +4,12 @@ mod cli;
 mod fit;
 mod lists;
 mod machine;
+mod planned;
 mod recommend;
 mod report;
 mod simulate;
+
+pub use planned::{PlannedSweep, cannot_be_run, planned_sweep};
 
 use clap::{CommandFactory, Parser};
 use cyclewise_bench::sys::file_size;

@@ -9,7 +9,9 @@ use std::path::PathBuf;
 pub(super) fn report(files: &[PathBuf], documents: &Documents) -> Result<()> {
     documents.check(files)?;
     let [file] = files else {
-        return Err(Error::usage("report: several simulations are given; give one"));
+        return Err(Error::usage(
+            "report: several simulations are given; give one, or join the shards of one by `cyclewise fleet join DIR`",
+        ));
     };
     let simulation = record::from_str(&file.display().to_string(), &read(file)?)?;
     super::machine::check_absolute(

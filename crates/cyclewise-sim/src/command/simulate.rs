@@ -3,14 +3,17 @@
 use super::cli::{ExamineArgs, SimulateArgs, SimulateCommand, SweepArgs};
 use super::machine;
 use crate::export;
-use crate::record::{MOST_POINTS, Simulation, Sweep};
+use crate::record::{Head, MOST_POINTS, PointReader, Shard, Simulation, Sweep};
 use crate::sweep::machines;
 use crate::{Machine, Relax, exam};
 use cyclewise_bench::error::{Error, Result};
-use cyclewise_bench::record::Tool;
+use cyclewise_bench::record::{Tool, unpacked};
 use cyclewise_bench::sys::interrupt;
 use cyclewise_report::files::output::{self, Documents};
 use cyclewise_report::files::progress::Reporter;
+use std::fs::File;
+use std::io::BufReader;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 pub(super) fn simulate(args: SimulateArgs) -> Result<()> {
@@ -49,8 +52,24 @@ fn run(args: SweepArgs) -> Result<()> {
     };
     machine::check_absolute(&machines, &[&documents.json, &documents.csv, &documents.html])?;
     let sweep = sweep(&args, machines)?;
+    let (shard, tool) = (args.shard, Tool::this());
+    let result = args.json.as_deref().filter(|_| args.if_missing);
+    // Reading it, and writing it, would wait for another process.
+    if let Some(path) = result.filter(|path| path.metadata().is_ok_and(|m| m.file_type().is_fifo())) {
+        let what = format!(
+            "--json {}: is a FIFO, which has no whole result; name a file",
+            path.display()
+        );
+        return Err(Error::usage(what).in_one_line());
+    }
+    if let Some(path) = result
+        && is_whole(path, &sweep, shard, &tool)
+    {
+        output::tell(&format!("{} has the whole result already", path.display()));
+        return Ok(());
+    }
     interrupt::listen();
-    let simulation = Reporter::shared("points", |tell| crate::sweep::run(sweep, Tool::this(), tell));
+    let simulation = Reporter::shared("points", |tell| crate::sweep::run(sweep, shard, tool, tell));
     let left_out = simulation.points.iter().filter(|p| p.is_left_out()).count();
     if left_out == 0 {
         return write(&simulation, &documents);
@@ -85,7 +104,7 @@ pub(super) fn write(simulation: &Simulation, documents: &Documents) -> Result<()
 }
 
 /// The sweep that `args` describe, over these machines.
-fn sweep(args: &SweepArgs, machines: Vec<Machine>) -> Result<Sweep> {
+pub(super) fn sweep(args: &SweepArgs, machines: Vec<Machine>) -> Result<Sweep> {
     distinct(&machines)?;
     let threads = match &args.threads {
         Some(counts) => counts.0.clone(),
@@ -120,6 +139,20 @@ fn sweep(args: &SweepArgs, machines: Vec<Machine>) -> Result<Sweep> {
         )));
     }
     Ok(sweep)
+}
+
+/// Whether the file at `path` is this shard of this sweep to its last byte, written by this program.
+fn is_whole(path: &Path, sweep: &Sweep, shard: Option<Shard>, tool: &Tool) -> bool {
+    let open = || unpacked(BufReader::new(File::open(path)?)).map(BufReader::new);
+    let Ok(text) = open() else {
+        return false;
+    };
+    let expected = Head {
+        tool: tool.clone(),
+        sweep: sweep.clone(),
+        shard,
+    };
+    PointReader::new(text).is_ok_and(|mut reader| *reader.head() == expected && reader.check().is_ok())
 }
 
 /// Rejects two machines of one name: their rows could not be told apart.

@@ -27,6 +27,7 @@ use std::collections::VecDeque;
 /// What a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RequestKind {
+    /// A copy.
     Copy,
     /// The line, exclusively.
     LineId,
@@ -46,9 +47,11 @@ impl RequestKind {
 /// The thread of a request that no thread waits for.
 pub(crate) const NOBODY: u32 = u32::MAX;
 
+/// A request at the home.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(crate) core: u32,
+    /// The thread that made it.
     pub(crate) thread: u32,
     pub(crate) kind: RequestKind,
     pub(crate) since: Picos,
@@ -170,6 +173,7 @@ impl Requests {
     }
 }
 
+/// Removes a random request.
 fn any(requests: &mut Vec<Request>, random: &mut Random) -> Request {
     let index = usize::try_from(random.below(requests.len() as u64)).expect("an index");
     requests.swap_remove(index)

@@ -66,6 +66,7 @@ impl Event {
     }
 }
 
+/// The planned events.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     heap: BinaryHeap<Reverse<u128>>,
@@ -73,6 +74,7 @@ pub(crate) struct Events {
 }
 
 impl Events {
+    /// Plans an event.
     #[inline]
     pub(crate) fn plan(&mut self, at: Picos, event: Event) {
         let order = self.planned << (64 - COUNT_BITS) | event.pack();

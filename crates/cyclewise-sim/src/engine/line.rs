@@ -38,6 +38,7 @@ pub(crate) struct Local {
     pub(crate) promised: bool,
 }
 
+/// A line.
 #[derive(Clone, Debug)]
 pub(crate) struct LineState {
     pub(crate) value: u64,

@@ -31,7 +31,9 @@ use std::task::{Context, Poll, Waker};
 pub(crate) enum Law {
     /// If a core owns a line, no other core has a copy.
     OneOwner,
+    /// No write is lost.
     NoLostWrite,
+    /// No write is invented.
     NoInventedWrite,
     /// Every access gets a reply.
     EveryReply,
@@ -226,6 +228,7 @@ impl Model {
         self.live + self.buffered
     }
 
+    /// The value of each line.
     pub(crate) fn values(&self) -> Vec<u64> {
         self.lines.iter().map(|line| line.value).collect()
     }
@@ -276,6 +279,7 @@ impl Model {
         }
     }
 
+    /// The stage of a line.
     pub(super) fn stage(&self, line: u32) -> Stage {
         self.lines[line as usize].stage
     }

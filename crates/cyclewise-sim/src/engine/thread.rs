@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::pin::Pin;
 use std::rc::Rc;
 
+/// A running program.
 pub(crate) type Program = Pin<Box<dyn Future<Output = ()>>>;
 
 /// What a thread waits for.
@@ -19,6 +20,7 @@ pub(super) enum WaitsFor {
     Port,
     /// A change of its core's copy.
     Change,
+    /// A far atomic.
     FarAtomic,
     /// The end of its store buffer.
     Drain,

@@ -14,10 +14,12 @@ pub(crate) fn picos(ns: f64) -> Picos {
     (ns * 1e3).round() as Picos
 }
 
+/// Picoseconds as nanoseconds.
 pub(crate) fn nanos(time: Picos) -> f64 {
     time as f64 / 1e3
 }
 
+/// The times of a machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Timing {
     pub(crate) hit: Picos,
@@ -164,6 +166,7 @@ fn uniform(time: Picos, either_way: f64, random: &mut Random) -> Picos {
     time - widest + random.below(2 * widest + 1)
 }
 
+/// A share of a time.
 fn share(time: Picos, share: f64) -> Picos {
     picos(time as f64 * share / 1e3)
 }

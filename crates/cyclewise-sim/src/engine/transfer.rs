@@ -263,6 +263,7 @@ impl Model {
         self.events.plan(arrival, Event::Copy(request.thread));
     }
 
+    /// A copy arrives.
     pub(super) fn copy_arrives(&mut self, thread: u32) {
         let state = &self.threads[thread as usize];
         let (core, number) = (state.core, state.line);

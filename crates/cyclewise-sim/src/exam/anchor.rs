@@ -16,11 +16,13 @@ use crate::{Job, Machine, Relax, Workload, simulate};
 /// Where the transfer times come from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Transfers {
+    /// From the matrix as it is.
     Matrix,
     /// From the matrix, times what makes a row come out as published.
     Row {
         /// The row's number among the machine's rows.
         number: usize,
+        /// The row.
         row: PublishedRow,
     },
 }

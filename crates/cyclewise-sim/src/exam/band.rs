@@ -23,6 +23,7 @@ pub const MOST_SPREAD: f64 = 4.0;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Band {
+    /// The group of rows.
     pub group: Group,
     /// The published figure is at least this many times the prediction.
     pub low: f64,

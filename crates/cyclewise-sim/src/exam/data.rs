@@ -17,6 +17,7 @@ static MATRICES: LazyLock<Matrices> =
 pub struct PublishedMachine {
     /// Its name, which decides its half.
     pub name: String,
+    /// What it is.
     pub about: String,
     /// Machines with the same kind of interconnect and atomics.
     pub family: String,
@@ -24,6 +25,7 @@ pub struct PublishedMachine {
     pub isa: String,
     /// Core clock.
     pub ghz: f64,
+    /// Its topology.
     pub topology: Topology,
     /// A load that hits the L1 cache.
     pub hit_ns: f64,
@@ -72,6 +74,7 @@ pub struct Curve {
     /// Whether its locks protect a counter on a line of its own, as the simulator's do.
     #[serde(default = "yes")]
     pub counter: bool,
+    /// Thread counts.
     pub threads: Vec<u32>,
     /// Elapsed time for one operation of all threads together.
     pub ns: Vec<f64>,
@@ -90,9 +93,11 @@ const fn yes() -> bool {
 /// One published figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PublishedRow {
+    /// The workload.
     pub workload: Workload,
     /// Relax policy of its loops.
     pub relax: Relax,
+    /// Threads.
     pub threads: u32,
     /// Whether a lock protects a counter.
     pub counter: bool,
@@ -100,10 +105,12 @@ pub struct PublishedRow {
     pub critical_ns: f64,
     /// Work between operations.
     pub parallel_ns: f64,
+    /// The figure.
     pub ns: f64,
 }
 
 impl PublishedMachine {
+    /// Its rows.
     pub fn rows(&self) -> impl Iterator<Item = PublishedRow> {
         self.curves.iter().flat_map(|curve| {
             let at = |list: &[f64], i: usize| list.get(i).copied().unwrap_or(0.0);
@@ -152,7 +159,9 @@ struct Matrices {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ReducedMatrix {
+    /// The machine.
     name: String,
+    /// The file at the source.
     #[cfg_attr(not(test), expect(dead_code, reason = "read by a test"))]
     file: String,
     /// Sockets, clusters, cores, threads, numbering of siblings, CPUs left out.
@@ -168,6 +177,7 @@ struct ReducedMatrix {
     remote_ns: Option<f64>,
 }
 
+/// All machines with published rows.
 pub fn machines() -> Vec<PublishedMachine> {
     CONTENDED.machine.clone()
 }

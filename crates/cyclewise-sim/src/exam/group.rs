@@ -14,6 +14,7 @@ pub enum WorkloadKind {
     FetchAdd,
     /// A loop of compare-and-exchange, or of load-exclusive and store-exclusive.
     Exchange,
+    /// A lock.
     Lock,
 }
 
@@ -29,6 +30,7 @@ impl WorkloadKind {
         }
     }
 
+    /// Its name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::FetchAdd => "fetch-add",
@@ -97,6 +99,7 @@ impl Pattern {
         }
     }
 
+    /// Its name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Addition => "additions",
@@ -149,6 +152,7 @@ impl Reach {
         }
     }
 
+    /// Its name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Socket => "in a socket",
@@ -167,6 +171,7 @@ pub struct Group {
 }
 
 impl Group {
+    /// Its name in tables.
     pub fn name(self) -> String {
         format!("{}, {}", self.pattern.name(), self.reach.name())
     }

@@ -70,6 +70,7 @@ impl Laws {
         fill: Fill::Core,
     };
 
+    /// The machine with these laws.
     pub fn apply(&self, machine: &Machine) -> Machine {
         let mut machine = machine.clone();
         let transfer = machine.transfer_ns(Distance::Socket) * machine.ghz;
@@ -131,11 +132,13 @@ pub(crate) const FAR: usize = 8;
 /// Which value of each law is taken.
 pub type Choice = [usize; LAWS];
 
+/// One value of a law.
 type Value = Box<dyn Fn(&mut Laws) + Send + Sync>;
 
 /// The values that are tried for each law, the simplest first.
 pub struct Space([Vec<Value>; LAWS]);
 
+/// The values of one law.
 fn values<T: Copy + Send + Sync + 'static>(
     all: impl IntoIterator<Item = T>,
     set: fn(&mut Laws) -> &mut T,
@@ -192,6 +195,7 @@ impl Space {
         self.0.each_ref().map(Vec::len)
     }
 
+    /// The laws of a choice.
     pub fn at(&self, choice: Choice) -> Laws {
         let mut laws = Laws::SIMPLEST;
         for (values, value) in self.0.iter().zip(choice) {

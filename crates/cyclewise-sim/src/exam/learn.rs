@@ -51,6 +51,7 @@ impl Learned {
 pub struct Fold {
     /// The machine that was left out.
     pub without: String,
+    /// The laws of the others.
     pub laws: Laws,
 }
 

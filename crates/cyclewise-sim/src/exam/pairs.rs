@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What a thread runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Program {
+    /// The workload.
     pub workload: Workload,
     /// What its loops do between two tries.
     pub relax: Relax,

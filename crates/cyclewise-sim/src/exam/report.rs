@@ -10,10 +10,14 @@ use crate::Relax;
 use cyclewise_bench::stats::median;
 use rayon::prelude::*;
 
+/// A row of the examination.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExamRow {
+    /// The machine.
     pub machine: String,
+    /// Its group.
     pub group: Group,
+    /// The published row.
     pub published: PublishedRow,
     /// The simulated time, also where it is refused as a prediction; `None` if the program made no progress.
     pub simulated: Option<f64>,
@@ -67,6 +71,7 @@ impl Refusal {
 }
 
 impl ExamRow {
+    /// Its kind.
     pub const fn kind(&self) -> WorkloadKind {
         self.group.pattern.kind()
     }
@@ -119,6 +124,7 @@ pub(super) fn label(row: &PublishedRow) -> String {
 /// The predictions of a kind against what is asked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KindResult {
+    /// The kind.
     pub kind: WorkloadKind,
     /// Predicted rows.
     pub rows: usize,
@@ -139,6 +145,7 @@ impl KindResult {
     }
 }
 
+/// The result of the examination.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Examination {
     /// The rows of the examined half.
@@ -150,6 +157,7 @@ pub struct Examination {
 }
 
 impl Examination {
+    /// The result of each kind.
     pub fn kinds(&self) -> Vec<KindResult> {
         WorkloadKind::ALL.iter().map(|kind| result(*kind, &self.rows)).collect()
     }
@@ -197,6 +205,7 @@ pub fn run() -> Examination {
     }
 }
 
+/// The rows of a machine.
 pub(super) fn examine(machine: &PublishedMachine, learned: &[Learned]) -> Vec<ExamRow> {
     let learned = learned.iter().find(|learned| learned.family == machine.family);
     let built = learned.and_then(|learned| anchored(machine, &learned.laws));

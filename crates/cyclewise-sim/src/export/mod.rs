@@ -3,5 +3,5 @@
 pub(crate) mod csv;
 mod figure;
 pub mod html;
-pub(crate) mod json;
+pub mod json;
 pub(crate) mod table;

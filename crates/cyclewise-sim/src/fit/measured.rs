@@ -18,6 +18,7 @@ pub struct Measurements {
     pub isa: String,
     /// Cycles of PAUSE or YIELD, which differ between cores by a factor of ten.
     pub pause_cycles: u32,
+    /// The topology.
     pub topology: Topology,
     /// One-way transfer times, measured by a ping-pong of exchanges.
     pub latency: Latency,
@@ -64,6 +65,7 @@ pub struct Fit {
 /// A row, with what the fitted machine makes of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FittedRow {
+    /// The row.
     pub row: MeasuredRow,
     /// Its simulated time per operation on the fitted machine, which knows the row.
     pub simulated_ns: f64,

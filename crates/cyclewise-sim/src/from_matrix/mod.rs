@@ -22,6 +22,7 @@ pub(crate) struct Asked {
     pub ghz: f64,
     /// Threads of a core; `None`: two where the matrix shows pairs that are much nearer than all others, else one.
     pub smt: Option<u32>,
+    /// Sockets.
     pub sockets: u32,
     /// The family whose laws it has; `None`: by the vendor in the file's name.
     pub family: Option<String>,
@@ -34,7 +35,9 @@ pub(crate) struct Asked {
 /// A contended row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Anchor {
+    /// Its workload.
     pub workload: Workload,
+    /// Its threads.
     pub threads: u32,
     /// Elapsed nanoseconds for one operation of all threads together.
     pub ns: f64,
@@ -43,6 +46,7 @@ pub(crate) struct Anchor {
 /// The machine of a matrix.
 #[derive(Clone, Debug)]
 pub(crate) struct Made {
+    /// The machine.
     pub machine: Machine,
     /// Whether the contended row needs about the transfers that the matrix has. If not, a hand-over is not known, and the examination refuses locks that
     /// are handed on.

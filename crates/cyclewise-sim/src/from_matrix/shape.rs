@@ -29,6 +29,7 @@ pub(super) struct Shape {
     pub(super) latency: Latency,
 }
 
+/// The shape of a matrix.
 pub(super) fn of(matrix: &Cells, asked: &Asked) -> Result<Shape, String> {
     let (smt, core) = threads(matrix, asked.smt)?;
     let socket = sockets(matrix, &core, asked.sockets)?;

@@ -71,6 +71,7 @@ pub(super) fn published(row: &MeasuredRow, record: &Record) -> Published {
     }
 }
 
+/// The row in words.
 pub(super) fn label(row: &MeasuredRow) -> String {
     let threads = if row.threads == 1 { "thread" } else { "threads" };
     let pause = if row.relax == Relax::None { "" } else { " with pauses" };

@@ -7,13 +7,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HeldOut {
+    /// The workload.
     pub workload: Workload,
+    /// Number of threads.
     pub threads: u32,
     /// Relax policy of its loops.
     #[serde(default)]
     pub relax: Relax,
     /// Measured nanoseconds per operation of all threads.
     pub measured_ns: f64,
+    /// The prediction.
     pub predicted_ns: f64,
 }
 

@@ -108,6 +108,7 @@ impl Hold {
 pub enum FirstAccess {
     /// As a copy, which the write upgrades.
     Shared,
+    /// Exclusively.
     Exclusive,
 }
 

@@ -107,10 +107,12 @@ pub struct Machine {
 pub struct Published {
     /// Name of the closest workload.
     pub workload: String,
+    /// Number of threads.
     pub threads: u32,
     /// Relax policy of its loops.
     #[serde(default)]
     pub relax: Relax,
+    /// The figure.
     pub value: f64,
     /// Its unit, one of [`UNITS`].
     pub unit: String,
@@ -119,6 +121,7 @@ pub struct Published {
 }
 
 impl Machine {
+    /// The number of CPUs.
     pub fn cpus(&self) -> u32 {
         self.topology.cpus()
     }

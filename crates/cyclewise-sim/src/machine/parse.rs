@@ -21,7 +21,9 @@ pub struct ParseError {
     pub line: usize,
     /// The character in the line, from 1.
     pub column: usize,
+    /// What is wrong.
     pub what: String,
+    /// How to fix it.
     pub fix: String,
 }
 

@@ -9,6 +9,7 @@ const FORMAT: &str = include_str!("../../machines/README.md");
 /// The length of a comment's line.
 const WIDTH: usize = 100;
 
+/// The meaning of a key.
 struct Meaning {
     /// The dotted key.
     key: String,

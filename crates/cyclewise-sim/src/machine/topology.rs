@@ -9,8 +9,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Topology {
+    /// Sockets in the machine.
     pub sockets: u32,
+    /// Clusters in a socket.
     pub clusters_per_socket: u32,
+    /// Cores in a cluster.
     pub cores_per_cluster: u32,
     /// Hardware threads in a core.
     pub threads_per_core: u32,
@@ -19,9 +22,13 @@ pub struct Topology {
 /// The position of a CPU. Socket, cluster and core are numbered over the whole machine, threads within their core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpuTopology {
+    /// Its socket.
     pub socket: u32,
+    /// Its cluster.
     pub cluster: u32,
+    /// Its core.
     pub core: u32,
+    /// Its thread of the core.
     pub thread: u32,
 }
 
@@ -52,10 +59,12 @@ impl Topology {
         }
     }
 
+    /// The number of cores.
     pub fn cores(self) -> u32 {
         self.sockets.saturating_mul(self.cores_per_socket())
     }
 
+    /// The number of CPUs.
     pub fn cpus(self) -> u32 {
         self.cores().saturating_mul(self.threads_per_core)
     }
@@ -65,6 +74,7 @@ impl Topology {
         self.clusters_per_socket.saturating_mul(self.cores_per_cluster)
     }
 
+    /// The position of a CPU.
     pub fn locate(self, cpu: u32) -> CpuTopology {
         let core = cpu / self.threads_per_core;
         let cluster = core / self.cores_per_cluster;

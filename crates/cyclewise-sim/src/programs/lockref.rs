@@ -23,6 +23,7 @@ pub(super) enum Policy {
 }
 
 impl Policy {
+    /// The policy of a job.
     pub(super) fn of(job: &Job) -> Self {
         match job.workload {
             Workload::LockrefUnbounded => Self::Unbounded,
@@ -34,6 +35,7 @@ impl Policy {
     }
 }
 
+/// A lockref.
 #[derive(Clone)]
 pub(super) struct LockRef {
     pub(super) lock: Queued,

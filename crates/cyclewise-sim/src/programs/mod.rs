@@ -27,6 +27,7 @@ pub(crate) struct Prepared {
     pub(crate) memory: Memory,
     /// Starts a worker.
     pub(crate) start: Start,
+    /// Starts a reader.
     pub(crate) start_reader: Start,
     pub(crate) expected: Expected,
 }

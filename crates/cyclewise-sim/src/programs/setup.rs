@@ -2,6 +2,7 @@
 
 use crate::engine::{ALL, Cpu, LineId, Program};
 
+/// The initial memory.
 #[derive(Debug, Default)]
 pub(crate) struct Memory(Vec<u64>);
 
@@ -63,6 +64,7 @@ pub(crate) struct ExpectedValue {
     pub(crate) value: u64,
 }
 
+/// Starts a program on a CPU.
 pub(crate) type Start = Box<dyn Fn(Cpu) -> Program>;
 /// The expected values of lines after a number of finished operations.
 pub(crate) type Expected = Box<dyn Fn(u64) -> Vec<ExpectedValue>>;

@@ -9,12 +9,14 @@ use serde::Serialize;
 /// The schema of the document.
 pub(crate) const SCHEMA: &str = "cyclewise.recommendation/1";
 
+/// A recommendation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Recommendation {
     /// Always [`SCHEMA`].
     pub schema: &'static str,
     /// The program that wrote it.
     pub tool: Tool,
+    /// The machine in full.
     pub machine: Machine,
     /// Critical work, in cycles.
     pub critical_cycles: u32,
@@ -32,8 +34,11 @@ pub(crate) struct Recommendation {
 /// The choice for one kind of primitive and one thread count.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Choice {
+    /// The kind of primitive.
     pub kind: &'static str,
+    /// Threads.
     pub threads: u32,
+    /// The recommended candidate.
     pub take: Candidate,
     /// Its nanoseconds per operation.
     pub range: Range,

@@ -8,6 +8,7 @@ use serde::Serialize;
 /// A primitive with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Candidate {
+    /// The workload.
     pub workload: Workload,
     /// Its retry limit, if it has one.
     pub retry_limit: Option<u32>,
@@ -16,6 +17,7 @@ pub(crate) struct Candidate {
 }
 
 impl Candidate {
+    /// The name in the table.
     pub(crate) fn name(&self) -> String {
         let mut name = self.workload.name().to_owned();
         if let Some(limit) = self.retry_limit {
@@ -40,6 +42,7 @@ impl Candidate {
         }
     }
 
+    /// Its job.
     pub(super) fn job(&self, question: &Question, threads: u32) -> Job {
         Job {
             retry_limit: self.retry_limit,

@@ -30,7 +30,9 @@ use std::sync::atomic::Ordering::Relaxed;
 /// The parameters of a recommendation.
 #[derive(Clone, Debug)]
 pub(crate) struct Question {
+    /// The machine.
     pub machine: Machine,
+    /// Thread counts.
     pub threads: Vec<u32>,
     /// Critical work, in cycles.
     pub critical_cycles: u32,

@@ -1,19 +1,27 @@
 //! Simulated sweeps: the JSON schema `cyclewise.simulation/1`.
 //!
-//! A document contains the parameters of the sweep, including the machines, and all points. It contains nothing that differs between
-//! runs, so the same sweep gives the same bytes.
+//! A document contains the parameters of the whole sweep, including the machines, and the computed points: all, or those of
+//! one shard. It contains nothing that differs between runs, so the same sweep gives the same bytes.
 //!
 //! # Invariants
 //! 1. A point's index is its position in the sweep's order: machine, workload, retry limit, relax, threads.
+//! 2. Which points a shard has follows from the sweep and the number of shards, as `shard` says.
 
-#[cfg(test)]
-pub(crate) mod testing;
+mod shard;
+mod stream;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+
+pub(crate) use shard::due;
+pub use shard::{Shard, Shards};
+pub use stream::{Head, PointReader};
 
 use crate::band::Band;
 use crate::predict::Range;
 use crate::{Job, Length, Machine, Outcome, Placement, Relax, Workload};
 use cyclewise_bench::error::{Error, Result};
 use cyclewise_bench::record::Tool;
+use cyclewise_bench::record::fleet::Fault;
 use serde::{Deserialize, Serialize};
 
 /// The schema this build writes.
@@ -35,7 +43,10 @@ pub struct Simulation {
     pub schema: String,
     /// The program that wrote it.
     pub tool: Tool,
+    /// The parameters.
     pub sweep: Sweep,
+    /// The shard that this is; `None` for the whole sweep.
+    pub shard: Option<Shard>,
     /// The points, in the order of their indices.
     pub points: Vec<Point>,
 }
@@ -45,6 +56,7 @@ pub struct Simulation {
 pub struct Sweep {
     /// The machines in full, so that a document is self-contained.
     pub machines: Vec<Machine>,
+    /// The workloads.
     pub workloads: Vec<Workload>,
     /// Thread counts, ascending.
     pub threads: Vec<u32>,
@@ -73,6 +85,7 @@ pub struct Point {
     pub index: usize,
     /// Index of its machine in the sweep.
     pub machine: usize,
+    /// The simulated job.
     pub job: Job,
     /// The outcome of the prediction's run in the middle.
     pub outcome: Option<Outcome>,
@@ -174,20 +187,8 @@ impl Sweep {
 pub fn from_str(name: &str, text: &str) -> Result<Simulation> {
     cyclewise_bench::record::check_schema(name, text, SCHEMA, "cyclewise simulate --json")
         .map_err(Error::in_one_line)?;
-    let refused = |why: String| {
-        Error::usage(format!("{name}: {why}; it was cut, or modified after it was written")).in_one_line()
-    };
-    let read: Simulation = serde_json::from_str(text).map_err(|e| refused(e.to_string()))?;
-    // A short text can describe more points than fit in memory.
-    let (points, due) = (read.points.len(), read.sweep.points());
-    if points != due {
-        return Err(refused(format!("it has {points} points, and its sweep {due}")));
-    }
-    let mut points = read.points.iter().enumerate();
-    match points.find_map(|(due, point)| wrong(&read.sweep, point, due)) {
-        Some(what) => Err(refused(what)),
-        None => Ok(read),
-    }
+    let read = PointReader::new(text.as_bytes()).and_then(PointReader::all);
+    read.map_err(|Fault(_, why)| Error::usage(format!("{name}: {why}")).in_one_line())
 }
 
 /// What shows that `point` is not the one with the index `due` of `sweep`, or not whole.
@@ -203,41 +204,4 @@ fn wrong(sweep: &Sweep, point: &Point, due: usize) -> Option<String> {
 /// Quotient and remainder.
 fn divide(n: usize, by: usize) -> (usize, usize) {
     (n / by, n % by)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::testing::{document, sweep};
-    use super::{NOT_SIMULATED, from_str};
-    use crate::export::json;
-
-    #[test]
-    fn what_was_cut_or_changed_is_not_read_and_the_whole_is() {
-        let mut whole = document(&sweep(&[1, 28]));
-        // What a signal left out is read too.
-        whole.points[7].refused = Some(format!("{NOT_SIMULATED}SIGTERM"));
-        let text = json::simulation(&whole).unwrap();
-        assert_eq!(from_str("f", &text).unwrap(), whole);
-        for end in 0..text.trim_end().len() {
-            assert!(from_str("f", &text[..end]).is_err(), "cut at {end}");
-        }
-        let lines: Vec<&str> = text.split_inclusive('\n').collect();
-        let without = |gone: usize| [&lines[..gone], &lines[gone + 1..]].concat().concat();
-        let twice = |line: usize| [&lines[..=line], &lines[line..]].concat().concat();
-        for (changed, says) in [
-            (text.clone() + &text, "trailing"),
-            (without(3), "7 points, and its sweep 8"),
-            (twice(3), "9 points, and its sweep 8"),
-            (without(3).replacen(lines[4], &lines[4].repeat(2), 1), "is not point 0"),
-            (text.replace("\"threads\":28", "\"threads\":29"), "is not point"),
-            (
-                text.replace("\"refused\":\"point 5\"", "\"refused\":null"),
-                "a reason for none",
-            ),
-            (text.replace("simulation/1", "simulation/2"), "newer"),
-        ] {
-            let error = from_str("f", &changed).unwrap_err().message;
-            assert!(error.contains(says) && error.lines().count() == 1, "{says}: {error}");
-        }
-    }
 }

@@ -1,11 +1,11 @@
 //! A small sweep, for the tests of its parts.
 
-use super::{Point, SCHEMA, Simulation, Sweep};
+use super::{Point, SCHEMA, Shard, Simulation, Sweep, due};
 use crate::{Latencies, Machine, Outcome, Placement, Relax, Workload};
 use cyclewise_bench::record::Tool;
 
 /// Workloads with and without a retry limit on a machine of the tree.
-pub(crate) fn sweep(threads: &[u32]) -> Sweep {
+pub fn sweep(threads: &[u32]) -> Sweep {
     let machine = Machine::preset("thunderx2").and_then(|preset| preset.machine().ok());
     Sweep {
         machines: vec![machine.expect("a machine of the tree")],
@@ -22,28 +22,36 @@ pub(crate) fn sweep(threads: &[u32]) -> Sweep {
     }
 }
 
-/// A document whose points were refused, which are as valid as others and need no simulation.
-pub(crate) fn document(sweep: &Sweep) -> Simulation {
-    let points = sweep.jobs().into_iter().enumerate();
-    let points = points.map(|(index, (machine, job))| Point {
-        index,
-        machine,
-        job,
-        outcome: None,
-        range: None,
-        band: None,
-        refused: Some(format!("point {index}")),
+/// A shard whose points were refused, which are as valid as others and need no simulation.
+pub fn document(sweep: &Sweep, shard: Option<Shard>) -> Simulation {
+    let points = due(sweep, shard).map(|index| {
+        let (machine, job) = sweep.job_at(index);
+        Point {
+            index,
+            machine,
+            job,
+            outcome: None,
+            range: None,
+            band: None,
+            refused: Some(format!("point {index}")),
+        }
     });
     Simulation {
         schema: SCHEMA.to_owned(),
         tool: Tool::this(),
         points: points.collect(),
         sweep: sweep.clone(),
+        shard,
     }
 }
 
+/// Shard `index` of `count`.
+pub fn shard(index: u32, count: u32) -> Option<Shard> {
+    Some(Shard { index, count })
+}
+
 /// Made-up figures of so many threads.
-pub(crate) fn outcome(threads: u32, ns_per_op: f64) -> Outcome {
+pub fn outcome(threads: u32, ns_per_op: f64) -> Outcome {
     let ns = |share: f64| share * ns_per_op * f64::from(threads);
     Outcome {
         threads,

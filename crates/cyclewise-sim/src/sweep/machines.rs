@@ -11,29 +11,46 @@ const NEAR: f64 = 0.7;
 /// The most names that an error suggests.
 const SUGGESTIONS: usize = 3;
 
+/// A machine, and its description.
+pub(crate) struct Source {
+    /// The machine.
+    pub machine: Machine,
+    /// The text of its file.
+    pub text: String,
+    /// Whether it is built in.
+    pub is_preset: bool,
+}
+
 /// The preset named `name`, or the machine in the file `name`.
 ///
 /// # Errors
 /// Exit 2: neither exists (the error suggests names), or the file is not a machine file (the error has the line).
 pub(crate) fn find(name: &str) -> Result<Machine> {
-    source(name).map(|(machine, _)| machine)
+    source(name).map(|source| source.machine)
 }
 
-/// As [`find`], with the text of its file.
+/// As [`find`], with the file's text.
 ///
 /// # Errors
 /// As [`find`].
-pub(crate) fn source(name: &str) -> Result<(Machine, String)> {
+pub(crate) fn source(name: &str) -> Result<Source> {
     if let Some(preset) = Machine::preset(name) {
-        let machine = preset.machine().map_err(|e| Error::usage(e.to_string()))?;
-        return Ok((machine, preset.text.to_owned()));
+        return Ok(Source {
+            machine: preset.machine().map_err(|e| Error::usage(e.to_string()))?,
+            text: preset.text.to_owned(),
+            is_preset: true,
+        });
     }
     let path = Path::new(name);
     // A pipe is allowed: `--machine <(cyclewise simulate fit --from record.json)`.
     if std::fs::metadata(path).is_ok_and(|m| m.is_file() || m.file_type().is_fifo()) {
         let text = read_text(path).map_err(|e| Error::usage(format!("{name}: {e}; name a readable machine file")))?;
         let machine = Machine::parse(&text, name).map_err(|e| Error::usage(e.to_string()))?;
-        return Ok((machine, text));
+        return Ok(Source {
+            machine,
+            text,
+            is_preset: false,
+        });
     }
     let names: Vec<&str> = Machine::presets().map(|p| p.name).collect();
     Err(Error::usage(format!(

@@ -1,8 +1,8 @@
-//! Sweeps spread over this machine's cores: points in parallel, and their results in order.
+//! Sweeps spread over this machine's cores, in shards: points in parallel, and their results in order.
 //!
 //! A signal that asks for an end leaves out the points that are not begun, and says so in their place.
 //!
-//! Results depend only on the parameters, not on the number of cores.
+//! Results depend only on the parameters, not on the number of cores or shards.
 
 pub(crate) mod machines;
 
@@ -10,7 +10,7 @@ use crate::Job;
 use crate::band::{Band, band};
 use crate::exam::{Reach, predict};
 use crate::predict::Prediction;
-use crate::record::{NOT_SIMULATED, Point, SCHEMA, Simulation, Sweep};
+use crate::record::{NOT_SIMULATED, Point, SCHEMA, Shard, Simulation, Sweep, due};
 use cyclewise_bench::record::Tool;
 use cyclewise_bench::sys::interrupt;
 use rayon::prelude::*;
@@ -18,10 +18,10 @@ use std::cmp::Reverse;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Computes the points of `sweep`. Calls `tell`, from any thread, with the number done and the total.
-pub(crate) fn run(sweep: Sweep, tool: Tool, tell: &(dyn Fn(usize, usize) + Sync)) -> Simulation {
+/// Computes the points of `sweep` that are in `shard`. Calls `tell`, from any thread, with the number done and the total.
+pub(crate) fn run(sweep: Sweep, shard: Option<Shard>, tool: Tool, tell: &(dyn Fn(usize, usize) + Sync)) -> Simulation {
     // Those with the most threads first, so that no thread begins a long one when the others are about to end.
-    let mut due: Vec<usize> = (0..sweep.points()).collect();
+    let mut due: Vec<usize> = due(&sweep, shard).collect();
     due.sort_by_key(|point| Reverse(sweep.job_at(*point).1.threads));
     let (begun, done, all) = (AtomicUsize::new(0), AtomicUsize::new(0), due.len());
     // Of each machine, workload and reach once: a sweep has many points of each.
@@ -73,6 +73,7 @@ pub(crate) fn run(sweep: Sweep, tool: Tool, tell: &(dyn Fn(usize, usize) + Sync)
         schema: SCHEMA.to_owned(),
         tool,
         sweep,
+        shard,
         points,
     }
 }

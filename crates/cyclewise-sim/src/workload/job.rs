@@ -100,6 +100,7 @@ impl Length {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
+    /// The workload.
     pub workload: Workload,
     /// How many threads run it.
     pub threads: u32,
@@ -121,6 +122,7 @@ pub struct Job {
     pub start: Start,
     /// Threads that only read the first contended line; they get CPUs after the others.
     pub readers: u32,
+    /// The length.
     pub length: Length,
     /// Seed of the random numbers.
     pub seed: u64,

@@ -1,4 +1,4 @@
-//! `cyclewise-sim`: its contract with scripts; the number of cores does not change a byte.
+//! `cyclewise-sim`: its contract with scripts; shards and cores do not change a byte.
 
 mod beside;
 mod common;
@@ -40,6 +40,10 @@ fn wrong_use_is_two_and_names_the_nearest() {
             "simulate lockref --machine thunderx2 --relax yield",
             "not a relax policy",
         ),
+        (
+            "simulate lockref --machine thunderx2 --shard 3/2",
+            "shard 3 of 2 does not exist",
+        ),
         ("simulate lockref --machine thunderx2 --ops 0", "0 is not in"),
         (
             "simulate lockref --machine thunderx2 --machine thunderx2",
@@ -67,8 +71,11 @@ fn wrong_use_is_two_and_names_the_nearest() {
 fn only_options_of_a_matrix_are_below_its_heading() {
     let help = printed(&["simulate", "--help"]);
     let (before, below) = help.split_once("A machine from a matrix:").unwrap();
-    assert!(before.contains("--threads") && before.contains("--html"), "{help}");
-    assert!(below.contains("--anchor") && !below.contains("--html"), "{help}");
+    assert!(
+        before.contains("--threads") && before.contains("--if-missing"),
+        "{help}"
+    );
+    assert!(below.contains("--anchor") && !below.contains("--if-missing"), "{help}");
 }
 
 #[test]

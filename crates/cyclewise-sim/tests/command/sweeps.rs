@@ -1,4 +1,4 @@
-//! Sweeps: whole, read back, and the same on any number of cores.
+//! Sweeps: whole, in shards, and the same on any number of cores.
 
 use super::*;
 use cyclewise_sim::record as simulation;
@@ -19,10 +19,26 @@ fn a_sweep_is_whole_and_the_same_on_any_number_of_cores() {
 }
 
 #[test]
-fn a_sweep_that_is_read_back_gives_every_output() {
+fn the_shards_have_the_lines_of_the_whole() {
     let folder = Folder::new();
     let whole = printed(&sweep(&["-"]));
     let (json, html) = (folder.name("all.json"), folder.name("all.html"));
+    let points = |text: &str| -> Vec<String> {
+        let lines = text.lines().filter(|line| line.starts_with("{\"index\""));
+        lines.map(|line| line.trim_end_matches(',').to_owned()).collect()
+    };
+    let mut lines = Vec::new();
+    for i in 1..=3 {
+        let shard = folder.name(&format!("{i}.json"));
+        printed(&sweep(&[&shard, "--shard", &format!("{i}/3")]));
+        assert!(printed(&["report", &shard]).contains("join them with `cyclewise fleet join`"));
+        lines.extend(points(&std::fs::read_to_string(shard).unwrap()));
+    }
+    let mut of_whole = points(&whole);
+    assert_eq!(of_whole.len(), 12);
+    lines.sort();
+    of_whole.sort();
+    assert_eq!(lines, of_whole);
     std::fs::write(&json, &whole).unwrap();
     let table = printed(&["report", &json, "--html", &html]);
     assert!(table.contains("fetch-add") && table.contains("Mop/s"), "{table}");
@@ -39,9 +55,9 @@ fn what_is_not_one_whole_document_is_refused() {
     std::fs::write(&record, r#"{"schema":"cyclewise.record/1"}"#).unwrap();
     std::fs::write(&cut, folder.read("w.json").replacen("\"jain\":", "\"jian\":", 1)).unwrap();
     for (files, says) in [
-        (&[&whole, &whole][..], "give one"),
+        (&[&whole, &whole][..], "cyclewise fleet join DIR"),
         (&[&record], "cyclewise.record/1"),
-        (&[&cut], "modified after it was written"),
+        (&[&cut], "was modified after"),
     ] {
         let mut args = vec!["report"];
         args.extend(files.iter().map(|f| f.as_str()));

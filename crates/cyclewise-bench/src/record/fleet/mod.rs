@@ -65,7 +65,7 @@ pub enum ProblemKind {
     Version,
     /// Another file has the same measurement, and that one counts.
     Duplicate,
-    /// It belongs to another plan.
+    /// It belongs to another plan or sweep.
     Foreign,
     /// It follows the schema and contradicts itself.
     Mangled,

@@ -5,16 +5,17 @@ use crate::error::{Error, Result};
 use crate::export::job;
 use crate::files;
 use cyclewise_report::files::output;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Folders of a plan, in which only its tasks write.
-const FOLDERS: [&str; 4] = ["records", "doctor", "nodes", "logs"];
+const FOLDERS: [&str; 6] = ["shards", "records", "doctor", "nodes", "logs", "machines"];
 
-/// Rejects a target that cannot be written, that belongs to the plan, or that is one of the files to join.
+/// Rejects a target that cannot be written, that belongs to the plan, or that is one of the files to join. `is_own` knows an earlier
+/// output.
 ///
 /// # Errors
 /// Exit 2, before anything is read.
-pub(super) fn check(dir: &Path, target: &Path) -> Result<()> {
+pub(super) fn check(dir: &Path, target: &Path, is_own: &dyn Fn(&Path) -> bool) -> Result<()> {
     if target == Path::new("-") || !dir.is_dir() {
         return Ok(());
     }
@@ -26,7 +27,7 @@ pub(super) fn check(dir: &Path, target: &Path) -> Result<()> {
         ))
         .in_one_line());
     }
-    files::input::refuse(target, &[dir.to_owned()], &files::input::is_joined)
+    files::input::refuse(target, &[dir.to_owned()], is_own)
 }
 
 /// What of the plan in `dir` a file is.
@@ -38,4 +39,9 @@ fn part_of_plan(dir: &Path, target: &Path) -> Option<String> {
     let is = |name: &&&str| output::resolve(&dir.join(name)) == *target;
     let file = job::FILES.iter().chain([&KEY]).find(is)?;
     Some(format!("the plan's own file {file}"))
+}
+
+/// The target that the command line names, or the one of this name in the folder.
+pub(super) fn named(json: Option<&PathBuf>, dir: &Path, name: &str) -> PathBuf {
+    json.cloned().unwrap_or_else(|| dir.join(name))
 }

@@ -5,7 +5,7 @@
 //! 2. A file appears under a result's name at once and whole, so a task may end at any moment and run any number of times.
 //!
 //! # References
-//! `get_argument` in Slurm's `src/sbatch/opt.c`: the quoting of `#SBATCH` lines.
+//! sbatch(1), "job arrays" and `--requeue`; `get_argument` in Slurm's `src/sbatch/opt.c`: the quoting of `#SBATCH` lines.
 
 mod words;
 
@@ -13,12 +13,16 @@ pub(crate) use words::{command_line, directive};
 
 use crate::error::{Error, Result};
 use crate::export::json;
-use crate::record::plan::{self, Plan};
+use crate::record::plan::{self, Plan, Work};
 use askama::Template;
 
+/// The last index of an array by default: one less than Slurm's default `MaxArraySize`.
+pub(crate) const LAST_OF_ARRAY: u32 = 1000;
+
 /// The names of all files of any job.
-pub(crate) const FILES: [&str; 6] = [
+pub(crate) const FILES: [&str; 7] = [
     plan::FILE,
+    "array.sbatch",
     "records.sbatch",
     "record-node",
     "join.sbatch",
@@ -51,30 +55,57 @@ pub(crate) fn files(plan: &Plan, launch: &Launch) -> Result<Vec<(&'static str, S
         program,
         options: &lines(&launch.join_options),
     })?;
-    let records = Records {
-        nodes: plan.nodes,
-        program,
-        options,
-        key: launch.key,
+    let mut files = match plan.work {
+        Work::Sweep { shards, points, .. } => {
+            let array = shards.min(LAST_OF_ARRAY);
+            let script = Array {
+                shards,
+                array,
+                points,
+                program,
+                subcommand,
+                arguments,
+                options,
+            };
+            vec![
+                ("array.sbatch", render(&script)?),
+                ("join.sbatch", join),
+                ("submit", render(&SubmitArray { shards, array })?),
+                ("local", render(&LocalArray { shards, program })?),
+            ]
+        }
+        Work::Records { nodes } => vec![
+            (
+                "records.sbatch",
+                render(&Records {
+                    nodes,
+                    program,
+                    options,
+                    key: launch.key,
+                })?,
+            ),
+            (
+                "record-node",
+                render(&RecordNode {
+                    program,
+                    subcommand,
+                    arguments,
+                    key: launch.key,
+                })?,
+            ),
+            ("join.sbatch", join),
+            ("submit", render(&SubmitRecords {})?),
+            (
+                "local",
+                render(&LocalRecords {
+                    program,
+                    key: launch.key,
+                })?,
+            ),
+        ],
     };
-    let node = RecordNode {
-        program,
-        subcommand,
-        arguments,
-        key: launch.key,
-    };
-    let local = Local {
-        program,
-        key: launch.key,
-    };
-    Ok(vec![
-        ("records.sbatch", render(&records)?),
-        ("record-node", render(&node)?),
-        ("join.sbatch", join),
-        ("submit", render(&Submit {})?),
-        ("local", render(&local)?),
-        (plan::FILE, json::pretty(plan)?),
-    ])
+    files.push((plan::FILE, json::pretty(plan)?));
+    Ok(files)
 }
 
 fn lines(options: &[String]) -> Vec<String> {
@@ -92,10 +123,36 @@ fn render(script: &impl Template) -> Result<String> {
 }
 
 #[derive(Template)]
+#[template(path = "job/array.sbatch", escape = "none")]
+struct Array<'a> {
+    shards: u32,
+    array: u32,
+    points: usize,
+    program: &'a str,
+    subcommand: &'a str,
+    arguments: &'a str,
+    options: &'a [String],
+}
+
+#[derive(Template)]
 #[template(path = "job/join.sbatch", escape = "none")]
 struct Join<'a> {
     program: &'a str,
     options: &'a [String],
+}
+
+#[derive(Template)]
+#[template(path = "job/submit-array.sh", escape = "none")]
+struct SubmitArray {
+    shards: u32,
+    array: u32,
+}
+
+#[derive(Template)]
+#[template(path = "job/local-array.sh", escape = "none")]
+struct LocalArray<'a> {
+    shards: u32,
+    program: &'a str,
 }
 
 #[derive(Template)]
@@ -117,12 +174,12 @@ struct RecordNode<'a> {
 }
 
 #[derive(Template)]
-#[template(path = "job/submit.sh", escape = "none")]
-struct Submit {}
+#[template(path = "job/submit-records.sh", escape = "none")]
+struct SubmitRecords {}
 
 #[derive(Template)]
-#[template(path = "job/local.sh", escape = "none")]
-struct Local<'a> {
+#[template(path = "job/local-records.sh", escape = "none")]
+struct LocalRecords<'a> {
     program: &'a str,
     key: Option<&'static str>,
 }

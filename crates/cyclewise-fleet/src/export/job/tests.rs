@@ -3,6 +3,7 @@
 use super::*;
 use crate::record::Tool;
 use crate::record::plan::SCHEMA;
+use crate::record::simulation::testing;
 use std::process::{Command, Stdio};
 
 fn tool() -> Tool {
@@ -16,12 +17,26 @@ fn words(line: &str) -> Vec<String> {
     line.split(' ').map(str::to_owned).collect()
 }
 
+fn sweep(shards: u32) -> Plan {
+    let sweep = testing::sweep(&[1, 28, 224]);
+    Plan {
+        schema: SCHEMA.to_owned(),
+        tool: tool(),
+        command: words("simulate lockref --machine thunderx2 --threads 1..224 --retry-limit 15,100,none"),
+        work: Work::Sweep {
+            shards,
+            points: sweep.points(),
+            sweep: Box::new(sweep),
+        },
+    }
+}
+
 fn records(nodes: Option<u32>) -> Plan {
     Plan {
         schema: SCHEMA.to_owned(),
         tool: tool(),
         command: words("run lock-prefix --quick"),
-        nodes,
+        work: Work::Records { nodes },
     }
 }
 
@@ -36,12 +51,13 @@ fn launch(program: &str, key: Option<&'static str>) -> Launch {
 
 fn all() -> Vec<(String, String)> {
     let jobs = [
-        ("records", records(Some(4)), launch("/opt/cyclewise", None)),
+        ("sweep", sweep(64), launch("/opt/cyclewise", None)),
         (
-            "odd",
-            records(Some(4)),
+            "long sweep",
+            sweep(2500),
             launch("/opt/it's \"$HOME\" %a/cyclewise", None),
         ),
+        ("records", records(Some(4)), launch("/opt/cyclewise", None)),
         (
             "anonymous",
             records(None),
@@ -63,11 +79,14 @@ fn the_files_as_people_read_them() {
     // The plan has a whole machine; others read it.
     for (name, text) in all.iter().filter(|(name, _)| !name.ends_with(".json")) {
         let (job, file) = name.split_once('/').unwrap();
-        if job == "records" {
-            insta::assert_snapshot!(name.replace(['/', '.'], "_"), text);
-            continue;
-        }
-        let plain = format!("records/{file}");
+        let plain = match job {
+            "long sweep" => format!("sweep/{file}"),
+            "anonymous" => format!("records/{file}"),
+            _ => {
+                insta::assert_snapshot!(name.replace(['/', '.'], "_"), text);
+                continue;
+            }
+        };
         let (_, plain) = all.iter().find(|(name, _)| *name == plain).unwrap();
         for (sign, from, to) in [('-', plain, text), ('+', text, plain)] {
             for line in from.lines().filter(|line| to.lines().all(|other| other != *line)) {

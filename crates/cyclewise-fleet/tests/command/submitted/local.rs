@@ -93,3 +93,26 @@ fn an_end_of_local_ends_what_it_started() {
         }
     }
 }
+
+#[test]
+fn a_task_that_a_signal_ends_does_not_end_the_others() {
+    let folder = Folder::new();
+    let noted = r#"case $* in *"--shard 1/"*) kill -9 "$$" ;; esac; echo "$*" >>"$CALLS""#;
+    let path = commands(&folder, &[("noted", noted)]);
+    plan(
+        &folder.name("job"),
+        &["--shards", "4", "--program", "noted"],
+        &words(SWEEP_OF_2240),
+    );
+    let calls = folder.name("calls");
+    let mut local = Command::new("sh");
+    local
+        .arg(folder.path("job/local"))
+        .arg("1")
+        .env("PATH", &path)
+        .env("CALLS", &calls);
+    local.output().unwrap();
+    let said = folder.read("calls");
+    assert_eq!(said.lines().filter(|l| l.contains("--shard ")).count(), 3, "{said}");
+    assert!(said.ends_with("fleet join .\n"), "{said}");
+}

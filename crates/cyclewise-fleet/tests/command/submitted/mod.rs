@@ -1,8 +1,8 @@
 //! Scripts of a planned job with made-up commands of Slurm and ssh: what they are given, and what comes of their refusals.
 
+mod arrays;
 mod local;
 mod nodes;
-mod submit;
 
 use super::*;
 use crate::common::executable::write_executable;
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// A folder for PATH with programs that note their arguments.
-pub(crate) fn commands(folder: &Folder, programs: &[(&str, &str)]) -> String {
+fn commands(folder: &Folder, programs: &[(&str, &str)]) -> String {
     let bin = folder.path("bin");
     fs::create_dir_all(&bin).unwrap();
     for (name, script) in programs {
@@ -34,11 +34,14 @@ fn plan(dir: &str, options: &[&str], planned: &[&str]) {
     assert_done(&super::plan(dir, options, planned));
 }
 
+const SWEEP_OF_2240: &str =
+    "simulate lockref --machine thunderx2 --threads 1..224 --retry-limit 1,2,3,4,5,6,7,8,9,none";
+
 /// A program that writes what it was given where `--json` says.
-pub(crate) const RECORDS: &str = r#"case "$1" in doctor) echo "{\"given\": \"$*\"}" ;; run) echo "$*" >"$3" ;; esac"#;
+const RECORDS: &str = r#"case "$1" in doctor) echo "{\"given\": \"$*\"}" ;; run) echo "$*" >"$3" ;; esac"#;
 
 /// The files of a folder in the order of their names.
-pub(crate) fn names(dir: &Path) -> Vec<String> {
+fn names(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).unwrap();
     let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();

@@ -23,6 +23,7 @@ pub fn render_simulation(simulation: &Simulation) -> Result<String> {
     finish(&SimulationPage::new(simulation)?)
 }
 
+/// A sweep.
 #[derive(Template)]
 #[template(path = "simulation.html")]
 struct SimulationPage {
@@ -122,8 +123,11 @@ fn title(s: &Simulation) -> String {
 
 fn sweep_facts(s: &Simulation) -> Vec<Fact> {
     let sweep = &s.sweep;
+    let shard = s
+        .shard
+        .map_or_else(|| "all".to_owned(), |p| format!("shard {} of {}", p.index, p.count));
     facts([
-        ("Points", count(s.points.len())),
+        ("Points", format!("{} ({shard})", count(s.points.len()))),
         ("Critical work", format!("{} cycles", sweep.critical_cycles)),
         ("Parallel work", sweep.parallel_words()),
         ("Readers", sweep.readers.to_string()),

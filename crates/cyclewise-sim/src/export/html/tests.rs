@@ -47,7 +47,7 @@ fn simulation(limits: &[Option<u32>]) -> Simulation {
         parallel_cycles: Some(50),
         ..sweep(&[1, 2, 4, 8, 16])
     };
-    let mut simulation = document(&sweep);
+    let mut simulation = document(&sweep, None);
     simulation.tool = cyclewise_bench::record::Tool {
         version: "0.1.0".to_owned(),
         commit: None,

@@ -33,6 +33,13 @@ pub(crate) fn simulation(s: &Simulation, look: Look) -> String {
         sweep.seed
     );
     let _ = writeln!(out, "{DIM}{}{DIM:#}", wrapped(&parameters, look, 0, 2));
+    if let Some(shard) = s.shard {
+        let _ = writeln!(
+            out,
+            "{DIM}shard {} of {}; join them with `cyclewise fleet join`{DIM:#}",
+            shard.index, shard.count
+        );
+    }
     out.extend(left_out(s).map(|line| format!("{YELLOW}warning:{YELLOW:#} {line}\n")));
     for p in &s.points {
         let of = format!("{} threads of {}:", p.job.threads, p.job.workload);
@@ -252,7 +259,8 @@ mod tests {
             placement: Placement::CompactSmt,
             ..testing::sweep(&[4])
         };
-        let mut simulation = testing::document(&sweep);
+        let mut simulation = testing::document(&sweep, None);
+        simulation.shard = testing::shard(1, 2);
         let [first, second, third] = &mut simulation.points[..] else {
             panic!("three points");
         };

@@ -10,6 +10,7 @@ use super::setup::{Expected, Memory, Start, counts_operations, start};
 use crate::engine::{ALL, Cpu, LineId};
 use crate::workload::Job;
 
+/// The critical section.
 #[derive(Clone, Copy)]
 struct Section {
     counter: Option<LineId>,

@@ -14,6 +14,7 @@ use proptest::prelude::*;
 enum Verdict {
     /// Every law was obeyed.
     Kept,
+    /// This law was broken.
     Broken(Law),
     /// The lines' values do not match the operations.
     NotConserved,
@@ -82,6 +83,7 @@ proptest! {
         prop_assert_eq!(bytes(&machine, &job), bytes(&machine, &job));
     }
 
+    /// The figures are consistent.
     #[test]
     fn figures_are_consistent(machine in any_machine(), job in any_job()) {
         let job = any::fit(job, &machine);
