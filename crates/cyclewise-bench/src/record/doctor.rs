@@ -1,7 +1,7 @@
 //! A doctor's report, read back: the JSON schema `cyclewise.doctor/1`, which `doctor --json` writes.
 
 use super::load::check_schema;
-use super::{Identity, Tool};
+use super::{Identity, Tool, clean};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -88,7 +88,7 @@ pub fn from_str(name: &str, text: &str) -> Result<Doctor> {
 
 fn parse(name: &str, text: &str) -> Result<Doctor> {
     check_schema(name, text, SCHEMA, "cyclewise doctor --json")?;
-    let doctor: Doctor = serde_json::from_str(text).map_err(|e| {
+    let doctor: Doctor = clean::parse_in_lines(text).map_err(|e| {
         Error::usage(format!(
             "{name} declares {SCHEMA} but does not follow it: {e}; write it again with `cyclewise doctor --json`"
         ))

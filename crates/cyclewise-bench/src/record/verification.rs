@@ -1,5 +1,6 @@
 //! What `verify --json` writes, read back: the JSON schema `cyclewise.verify/1`.
 
+use super::clean;
 use super::doctor::MachineHead;
 use super::load::check_schema;
 use crate::error::{Error, Result};
@@ -36,7 +37,7 @@ pub struct Check {
 /// Exit 2: the text is torn, not a verification, or of a newer version.
 pub fn from_str(name: &str, text: &str) -> Result<Verification> {
     check_schema(name, text, SCHEMA, "cyclewise verify --json").map_err(Error::in_one_line)?;
-    serde_json::from_str(text).map_err(|e| {
+    clean::parse_in_lines(text).map_err(|e| {
         let text = format!(
             "{name} declares {SCHEMA} but does not follow it: {e}; write it again with `cyclewise verify --json`"
         );

@@ -22,9 +22,6 @@ pub struct Settings {
 }
 
 /// Analyses `members`. The report does not depend on their order.
-///
-/// # Errors
-/// Those of [`measured`].
 pub fn analyse(
     members: Vec<Member>,
     checkups: &[Checkup],

@@ -20,10 +20,6 @@ pub struct Checkup {
     pub lines: Vec<(String, Status, String)>,
 }
 
-fn clean(text: &str) -> String {
-    text.replace(crate::error::is_control, " ")
-}
-
 impl Checkup {
     /// Whether it is a verification, and no doctor's report.
     pub fn is_verification(&self) -> bool {
@@ -32,7 +28,7 @@ impl Checkup {
 }
 
 impl Verification {
-    /// What a fleet keeps of the verification in `file`; control characters become spaces.
+    /// What a fleet keeps of the verification in `file`.
     pub fn checkup(&self, file: &str) -> Checkup {
         let line = |c: &verification::Check| {
             let status = match c.holds {
@@ -41,30 +37,30 @@ impl Verification {
                 None => Status::NotShown,
             };
             let value = format!("{} (the promise: {})", c.seen, c.promise);
-            (clean(&c.name), status, clean(&value))
+            (c.name.clone(), status, value)
         };
         Checkup {
             file: file.to_owned(),
-            node: clean(self.machine.identity.node.as_deref().unwrap_or(file)),
-            created: clean(&self.created),
-            verified: clean(&self.what),
+            node: self.machine.identity.node.as_deref().unwrap_or(file).to_owned(),
+            created: self.created.clone(),
+            verified: self.what.clone(),
             lines: self.checks.iter().map(line).collect(),
         }
     }
 }
 
 impl Doctor {
-    /// What a fleet keeps of the report in `file`; control characters become spaces.
+    /// What a fleet keeps of the report in `file`.
     pub fn checkup(&self, file: &str) -> Checkup {
         Checkup {
             file: file.to_owned(),
-            node: clean(self.machine.identity.node.as_deref().unwrap_or(file)),
-            created: clean(&self.created),
+            node: self.machine.identity.node.as_deref().unwrap_or(file).to_owned(),
+            created: self.created.clone(),
             verified: String::new(),
             lines: self
                 .lines
                 .iter()
-                .map(|l| (clean(&l.name), l.status.clone(), clean(&l.value)))
+                .map(|l| (l.name.clone(), l.status.clone(), l.value.clone()))
                 .collect(),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::skim::Skim;
 use super::{Checkup, Fault, Member, Names, ProblemKind, member};
-use crate::record::{self, doctor, load, verification};
+use crate::record::{self, clean, doctor, load, verification};
 
 /// A text that was read.
 pub enum Document {
@@ -39,7 +39,7 @@ impl Document {
                 }
             }
         }
-        let record: Skim = serde_json::from_str(text).map_err(|e| fault(&e))?;
+        let record: Skim = clean::parse_in_lines(text).map_err(|e| fault(&e))?;
         if record.schema != record::SCHEMA {
             return Err(unknown(&record.schema));
         }

@@ -1,7 +1,7 @@
 //! The lines of a joined fleet: writing them, and reading them one at a time.
 
 use super::{Checkup, Fault, Head, Member, Names, Problem, ProblemKind, SCHEMA, member};
-use crate::record::load;
+use crate::record::{clean, load};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{self, BufRead, Read};
@@ -25,9 +25,6 @@ pub enum FleetLine {
 }
 
 /// A line of the file, with its end.
-///
-/// # Errors
-/// Never for what was read or measured.
 pub fn to_line(part: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(part)?;
     line.push(b'\n');
@@ -64,7 +61,7 @@ impl<R: BufRead> Lines<R> {
         };
         if members > 0 {
             let mut member: Box<Member> = self.line()?;
-            member::again(&mut member)?;
+            member::again(&member)?;
             names.share(&mut member.rows);
             self.left = Some((members - 1, checkups));
             return Ok(Some(FleetLine::Member(member)));
@@ -84,7 +81,7 @@ impl<R: BufRead> Lines<R> {
 
     fn head(&mut self) -> Result<(usize, usize), Fault> {
         self.read_line()?;
-        let schema = std::str::from_utf8(&self.room).ok().and_then(load::schema_of);
+        let schema = self.text().ok().and_then(load::schema_of);
         let schema = schema.unwrap_or_default();
         if schema != SCHEMA {
             let newer = load::is_newer(&schema, SCHEMA);
@@ -106,12 +103,17 @@ impl<R: BufRead> Lines<R> {
     }
 
     fn parse<T: DeserializeOwned>(&self) -> Result<T, Fault> {
-        serde_json::from_slice(&self.room).map_err(|e| {
+        clean::parse_in_lines(self.text()?).map_err(|e| {
             Fault(
                 ProblemKind::Mangled,
                 format!("has a line that does not follow {SCHEMA}: {e}"),
             )
         })
+    }
+
+    fn text(&self) -> Result<&str, Fault> {
+        let is_none = |e| Fault(ProblemKind::Mangled, format!("has a line that is no text: {e}"));
+        std::str::from_utf8(&self.room).map_err(is_none)
     }
 
     fn read_line(&mut self) -> Result<(), Fault> {

@@ -1,9 +1,8 @@
 //! From a record to a fleet's member.
 
 use super::skim::{Skim, SkimExperiment, SkimRun};
-use super::{Fault, Member, Names, ProblemKind, Row, digest, is_control};
-use crate::record::{CycleSource, Machine, Warning};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use super::{Fault, Member, Names, ProblemKind, Row, digest};
+use std::collections::{HashMap, HashSet};
 
 /// The most rows of a record: a full run has about 300.
 const ROWS: usize = 10_000;
@@ -23,13 +22,15 @@ pub(super) fn from_skim(file: &str, record: Skim, names: &Names) -> Result<Membe
     let digest = digest::of_figures(&record);
     let medians: Vec<Medians> = record.runs.iter().map(medians).collect();
     let rows = record.experiments.into_iter().flat_map(|e| rows(e, &medians, names));
+    let mut machine = record.machine;
+    machine.identity.node = machine.identity.node.filter(|node| !node.is_empty());
     let mut member = Member {
         file: file.to_owned(),
         digest,
         created: record.created,
         tool: record.tool,
         command: record.command,
-        machine: record.machine,
+        machine,
         runs: medians.len().max(1),
         rows: rows.collect(),
         missing: record.missing,
@@ -40,13 +41,11 @@ pub(super) fn from_skim(file: &str, record: Skim, names: &Names) -> Result<Membe
         row.runs.shrink_to_fit();
     }
     check_figures(&member.rows)?;
-    clean(&mut member);
     Ok(member)
 }
 
-/// Checks and cleans a member that was written to a joined file, which may have been changed since, as if it came from its record.
-/// The names of its rows are not cleaned.
-pub(super) fn again(member: &mut Member) -> Result<(), Fault> {
+/// Checks a member that was written to a joined file, which may have been changed since, as if it came from its record.
+pub(super) fn again(member: &Member) -> Result<(), Fault> {
     check_created(&member.created)?;
     let rows = &member.rows;
     let named = rows.iter().flat_map(|row| [&*row.experiment, &*row.variant]);
@@ -56,11 +55,7 @@ pub(super) fn again(member: &mut Member) -> Result<(), Fault> {
         let (experiment, variant) = (short(&row.experiment), short(&row.variant));
         return mangled(format!("has {experiment}/{variant} twice"));
     }
-    check_figures(rows)?;
-    clean_text(&mut member.file);
-    clean_text(&mut member.digest);
-    clean(member);
-    Ok(())
+    check_figures(rows)
 }
 
 fn medians(run: &SkimRun) -> Medians<'_> {
@@ -181,76 +176,4 @@ fn check(record: &Skim) -> Result<(), Fault> {
 /// The beginning of a text from a file.
 fn short(text: &str) -> String {
     text.chars().take(80).collect()
-}
-
-/// Makes spaces of control characters, which tables and pages would pass on to a terminal, and nothing of an empty node's name.
-fn clean(member: &mut Member) {
-    let Member {
-        created,
-        tool,
-        command,
-        machine,
-        missing,
-        ..
-    } = member;
-    let missing = missing
-        .iter_mut()
-        .flat_map(|m| [Some(&mut m.experiment), m.variant.as_mut(), Some(&mut m.why)]);
-    [Some(created), Some(&mut tool.version), tool.commit.as_mut()]
-        .into_iter()
-        .chain(command.iter_mut().map(Some))
-        .chain(missing)
-        .flatten()
-        .for_each(clean_text);
-    clean_machine(machine);
-}
-
-fn clean_machine(machine: &mut Machine) {
-    let identity = &mut machine.identity;
-    identity.node = identity.node.take().filter(|node| !node.is_empty());
-    let cycles = machine
-        .core_cycles_per_tick
-        .iter_mut()
-        .flat_map(|c| match &mut c.source {
-            CycleSource::Other(source) => [Some(source), Some(&mut c.why)],
-            CycleSource::Pmu | CycleSource::AddChain => [Some(&mut c.why), None],
-        });
-    let cycles = cycles.flatten();
-    [
-        &mut machine.arch,
-        &mut machine.cpu_model,
-        &mut machine.cpu_id,
-        &mut machine.kernel,
-        &mut machine.clocksource,
-    ]
-    .into_iter()
-    .chain(machine.hypervisor.as_mut())
-    .chain(machine.governor.as_mut())
-    .chain(machine.smt.as_mut())
-    .chain(machine.warnings.iter_mut().map(Warning::text_mut))
-    .chain(identity.node.as_mut())
-    .chain(identity.boot_id.as_mut())
-    .chain(identity.microcode.as_mut())
-    .chain(identity.instance_type.as_mut())
-    .chain(identity.job.iter_mut().flat_map(|job| [&mut job.engine, &mut job.id]))
-    .chain(cycles)
-    .for_each(clean_text);
-    clean_map(&mut machine.mitigations);
-    clean_map(&mut identity.dmi);
-}
-
-fn clean_text(text: &mut String) {
-    if text.contains(is_control) {
-        *text = super::clean(text);
-    }
-}
-
-fn clean_map(map: &mut BTreeMap<String, String>) {
-    let dirty = |(name, value): (&String, &String)| name.contains(is_control) || value.contains(is_control);
-    if map.iter().any(dirty) {
-        *map = map
-            .iter()
-            .map(|(name, value)| (super::clean(name), super::clean(value)))
-            .collect();
-    }
 }

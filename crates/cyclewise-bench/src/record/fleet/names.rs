@@ -1,6 +1,6 @@
 //! One copy of each name that rows have.
 
-use super::{Row, clean, is_control};
+use super::Row;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,17 +9,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Names(Mutex<HashSet<Arc<str>>>);
 
 impl Names {
-    /// The shared copy of `name`, without control characters.
+    /// The shared copy of `name`.
     pub(super) fn shared(&self, name: &str) -> Arc<str> {
-        find_clean(&mut self.all(), name)
+        find(&mut self.all(), name)
     }
 
-    /// Makes the names of `rows` shared ones, without control characters.
+    /// Makes the names of `rows` shared ones.
     pub(super) fn share(&self, rows: &mut [Row]) {
         let mut all = self.all();
         for row in rows {
-            row.experiment = find_clean(&mut all, &row.experiment);
-            row.variant = find_clean(&mut all, &row.variant);
+            row.experiment = find(&mut all, &row.experiment);
+            row.variant = find(&mut all, &row.variant);
         }
     }
 
@@ -27,13 +27,6 @@ impl Names {
         // A set is whole whenever a thread panics.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn find_clean(all: &mut HashSet<Arc<str>>, name: &str) -> Arc<str> {
-    if name.contains(is_control) {
-        return find(all, &clean(name));
-    }
-    find(all, name)
 }
 
 fn find(all: &mut HashSet<Arc<str>>, name: &str) -> Arc<str> {

@@ -1,7 +1,7 @@
 //! The parts of a record that a fleet keeps, read without the rest.
 //!
 //! Samples are counted and not kept, and fields that a [`Member`](super::Member) does not use are skipped, so the memory that a
-//! record takes is that of its text, whatever the text holds. What is read is held to the rules of
+//! record takes is at most that of its text twice, whatever the text holds. What is read is held to the rules of
 //! [`record::load`](crate::record::load()); a field that is skipped is held to JSON's grammar.
 
 use crate::record::{BetweenRuns, Figure, Linearity, Machine, Missing, Tool, Unit, Variant};
