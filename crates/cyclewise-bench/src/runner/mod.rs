@@ -1,5 +1,6 @@
 //! The measuring loop: variants interleaved in seeded random order, guarded, until they are precise enough.
 
+mod bar;
 pub mod barrier;
 mod bench;
 mod budget;
@@ -33,6 +34,7 @@ pub mod timer;
 pub mod turns;
 mod verdicts;
 
+pub use bar::Bar;
 pub use bench::Bench;
 pub(crate) use bench::{CALLS, calls};
 pub use budget::{Budget, Mode};

@@ -95,9 +95,6 @@ impl Session {
 
     /// Adds a measured experiment, as it is with the samples of the parts before; `complete` adds what samples do not carry. `None`: no row
     /// has two samples yet, but the parts that follow may.
-    ///
-    /// # Errors
-    /// As [`conclude()`](runner::conclude()).
     pub fn add(
         &mut self,
         heading: Heading<'_>,
@@ -165,9 +162,6 @@ impl Session {
     }
 
     /// Ends the session of a part: hands what there is so far to the next.
-    ///
-    /// # Errors
-    /// It cannot be written.
     pub fn hand_on(self) -> Result<()> {
         let (so_far, part) = self.finish();
         part.hand_on(so_far)

@@ -176,9 +176,6 @@ pub fn stream_all(table: impl FnOnce() -> String, documents: &[StreamedDocument<
 }
 
 /// Writes a document, and reports the file on stderr.
-///
-/// # Errors
-/// As [`put`], and those of the text.
 pub fn put_and_tell(path: &Path, text: Result<String>) -> Result<()> {
     put(path, &text?)?;
     if path != Path::new("-") {

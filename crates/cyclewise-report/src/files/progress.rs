@@ -2,34 +2,23 @@
 
 use super::output::tell;
 use super::thread_pool;
-use cyclewise_bench::record::clean::cleaned;
-use cyclewise_bench::runner::Progress;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use cyclewise_bench::runner::{Bar, Progress};
 use std::cell::Cell;
-use std::io::IsTerminal;
 use std::sync::Mutex;
 
-const STEPS: u64 = 1000;
 /// Without a terminal, a line each time this share of an experiment is done.
 const LINE_EVERY: f64 = 0.25;
 
 /// Reports a command's progress.
 pub struct Reporter {
-    bar: Option<ProgressBar>,
+    bar: Bar,
     next_line: Cell<f64>,
 }
 
 impl Reporter {
-    /// A bar if stderr is a terminal. No thread draws it, so nothing runs beside a sample.
     pub fn on_stderr() -> Self {
-        let bar = std::io::stderr().is_terminal().then(|| {
-            let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr_with_hz(10));
-            let style = ProgressStyle::with_template("{bar:30} {percent:>3} % {wide_msg}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-            bar
-        });
         Self {
-            bar,
+            bar: Bar::on_stderr(),
             next_line: Cell::new(0.0),
         }
     }
@@ -37,17 +26,13 @@ impl Reporter {
     /// Prints a line above the bar.
     pub fn say(&self, line: &str) {
         self.next_line.set(LINE_EVERY);
-        match &self.bar {
-            Some(bar) => bar.suspend(|| tell(line)),
-            None => tell(line),
-        }
+        self.bar.clear();
+        tell(line);
     }
 
     /// Removes the bar.
     pub fn done(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.bar.clear();
     }
 }
 
@@ -80,16 +65,11 @@ impl Reporter {
 
     /// Reports `share` done, with `line` as the current work; `of` names the whole.
     pub fn at(&self, share: f64, line: &str, of: &str) {
-        match &self.bar {
-            Some(bar) => {
-                bar.set_position((share * STEPS as f64) as u64);
-                bar.set_message(cleaned(line));
-            }
-            None if share >= self.next_line.get() => {
-                tell(&format!("{line} ({:.0} %{of})", 100.0 * share));
-                self.next_line.set(share + LINE_EVERY);
-            }
-            None => {}
+        if self.bar.is_shown() {
+            self.bar.step(share, line);
+        } else if share >= self.next_line.get() {
+            tell(&format!("{line} ({:.0} %{of})", 100.0 * share));
+            self.next_line.set(share + LINE_EVERY);
         }
     }
 }

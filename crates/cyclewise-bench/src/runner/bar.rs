@@ -1,6 +1,7 @@
-//! Progress on stderr: a bar on a terminal, a line for each group elsewhere. No thread draws it.
+//! A bar on a terminal. No thread draws it, so nothing runs beside a sample.
 
-use crate::runner;
+use super::Progress;
+use crate::record::clean::cleaned;
 use crate::sys::terminal;
 use std::cell::Cell;
 use std::io::{IsTerminal, Write};
@@ -11,21 +12,26 @@ const WIDTH: usize = 30;
 /// Between two drawings.
 const PAUSE: Duration = Duration::from_millis(100);
 
-pub(super) struct Bar {
+pub struct Bar {
     drawn: Cell<Option<Instant>>,
     shown: bool,
 }
 
 impl Bar {
-    pub(super) fn on_stderr() -> Self {
+    /// Nothing where stderr is no terminal.
+    pub fn on_stderr() -> Self {
         Self {
             drawn: Cell::new(None),
             shown: std::io::stderr().is_terminal(),
         }
     }
+
+    pub fn is_shown(&self) -> bool {
+        self.shown
+    }
 }
 
-impl runner::Progress for Bar {
+impl Progress for Bar {
     fn clear(&self) {
         if self.drawn.take().is_some() {
             let _ = write!(std::io::stderr(), "\r\x1b[K");
@@ -45,7 +51,7 @@ impl runner::Progress for Bar {
 fn drawing(share: f64, line: &str, columns: usize) -> String {
     let done = (share.clamp(0.0, 1.0) * WIDTH as f64).round() as usize;
     let bar = "█".repeat(done) + &"░".repeat(WIDTH - done);
-    let text = format!("{bar} {:>3.0} % {line}", 100.0 * share);
+    let text = format!("{bar} {:>3.0} % {}", 100.0 * share, cleaned(line));
     text.chars().take(columns.saturating_sub(1)).collect()
 }
 
