@@ -9,9 +9,6 @@ use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 /// Sleeps while `word` holds `expected`, for at most `timeout`. May wake early: look at the word again.
-///
-/// # Errors
-/// ETIMEDOUT.
 pub fn wait(word: &AtomicU32, expected: u32, timeout: Duration) -> io::Result<()> {
     let timeout = timeout.try_into().ok();
     match futex::wait(word, Flags::empty(), expected, timeout.as_ref()) {

@@ -23,9 +23,6 @@ impl Request {
 }
 
 /// Issues `request` with `argument`, and returns the kernel's number.
-///
-/// # Errors
-/// What the device says.
 pub fn number(device: BorrowedFd<'_>, request: Request, argument: c_ulong) -> io::Result<c_int> {
     // SAFETY: the descriptor is borrowed, and the request takes a number (Safety 1).
     let answer = unsafe { libc::ioctl(device.as_raw_fd(), request.0 as _, argument) };

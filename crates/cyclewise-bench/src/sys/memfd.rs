@@ -4,7 +4,6 @@
 //! 1. A number that a parent process named is borrowed only where a descriptor is open under it, and only to be duplicated.
 #![expect(unsafe_code, reason = "inherited descriptors")]
 
-use super::errno::Errno;
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::{FdFlags, fcntl_setfd};
 use std::ffi::CStr;
@@ -12,27 +11,6 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{BorrowedFd, IntoRawFd};
 use std::path::PathBuf;
-
-/// Whether each kind of file can be created.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Probe {
-    pub plain: Result<(), Errno>,
-    /// One that may be mapped PROT_EXEC, which `vm.memfd_noexec` = 2 refuses (MFD_EXEC, Linux 6.3).
-    pub exec: Result<(), Errno>,
-}
-
-/// Creates both kinds and closes them.
-pub fn probe() -> Probe {
-    let made = |flags| {
-        create(c"cyclewise-doctor", flags)
-            .map(drop)
-            .map_err(|e| Errno::of_error(&e))
-    };
-    Probe {
-        plain: made(MemfdFlags::empty()),
-        exec: made(MemfdFlags::EXEC),
-    }
-}
 
 /// A file that is closed on exec.
 ///
@@ -43,9 +21,6 @@ pub fn file(name: &CStr) -> io::Result<File> {
 }
 
 /// A file that further programs inherit.
-///
-/// # Errors
-/// As [`file()`].
 pub fn inherited(name: &CStr) -> io::Result<File> {
     Ok(memfd_create(name, MemfdFlags::empty())?.into())
 }
@@ -69,9 +44,6 @@ fn borrowed(number: i32) -> Option<BorrowedFd<'static>> {
 }
 
 /// A text as a file that a program finds under this path after exec(2).
-///
-/// # Errors
-/// As [`file()`], and those of write(2).
 pub fn kept_over_exec(name: &CStr, text: &str) -> io::Result<PathBuf> {
     let mut file = File::from(memfd_create(name, MemfdFlags::empty())?);
     file.write_all(text.as_bytes())?;

@@ -47,9 +47,6 @@ impl Group {
     }
 
     /// The counts over a short loop, which may be zero.
-    ///
-    /// # Errors
-    /// What perf_event_open returns.
     pub fn probe() -> io::Result<Reading> {
         Self::open(TYPE_HARDWARE, [HW_CPU_CYCLES, HW_INSTRUCTIONS])?.over_some_work()
     }

@@ -105,9 +105,6 @@ pub struct Event {
 impl Event {
     /// Opens `spec` for what the calling thread executes next, on `cpu`. With `tasks`, its ring also has who forked, executed, mapped
     /// and ended.
-    ///
-    /// # Errors
-    /// As `open`.
     pub fn of_next_program(spec: &Spec, cpu: u32, tasks: bool) -> io::Result<Self> {
         let mut attribute = spec.attribute();
         attribute.flags |= flag::INHERIT | flag::INHERIT_STAT | flag::ENABLE_ON_EXEC;
@@ -126,9 +123,6 @@ impl Event {
     }
 
     /// Opens `spec` for the calling thread itself, on any CPU, or with a ring on `cpu`.
-    ///
-    /// # Errors
-    /// As `open`.
     pub fn of_this_thread(spec: &Spec, cpu: Option<u32>) -> io::Result<Self> {
         Self::from_file(open(&spec.attribute(), cpu, None)?)
     }
@@ -144,25 +138,16 @@ impl Event {
     }
 
     /// The count of all that inherited it.
-    ///
-    /// # Errors
-    /// What read returns.
     pub fn total(&self) -> io::Result<Total> {
         read(&self.file).map(|(total, _)| total)
     }
 
     /// Starts it.
-    ///
-    /// # Errors
-    /// What ioctl returns.
     pub fn enable(&self) -> io::Result<()> {
         ioctl::number(self.file.as_fd(), Request::PERF_ENABLE, 0).map(drop)
     }
 
     /// Stops it, in all that inherited it.
-    ///
-    /// # Errors
-    /// What ioctl returns.
     pub fn disable(&self) -> io::Result<()> {
         ioctl::number(self.file.as_fd(), Request::PERF_DISABLE, 0).map(drop)
     }

@@ -174,9 +174,6 @@ impl Child {
     }
 
     /// Its status, if it has ended.
-    ///
-    /// # Errors
-    /// As [`wait`](Self::wait).
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         self.reap(WaitOptions::NOHANG)
     }

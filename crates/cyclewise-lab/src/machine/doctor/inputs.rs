@@ -12,7 +12,7 @@ use crate::sys::limits::Limits;
 #[cfg(test)]
 use crate::sys::limits::Rlimit;
 use crate::sys::procfs::{Reading, Sysfs};
-use crate::sys::{kvm, membarrier, memfd, perf_probe, protect, rseq};
+use crate::sys::{kvm, membarrier, perf_probe, protect, rseq};
 use std::time::Duration;
 
 /// How long steal time is observed.
@@ -54,8 +54,6 @@ pub(crate) struct Inputs {
     pub guest: Result<Guest, Error>,
     /// Which ways of changing text work.
     pub protect: protect::Probes,
-    /// Anonymous files.
-    pub memfd: memfd::Probe,
     pub limits: Limits,
     /// The CPUs that this process may use, by sched_getaffinity(2).
     pub affinity: Option<Vec<u32>>,
@@ -90,7 +88,6 @@ impl Inputs {
             kvm: kvm::api_version(),
             guest: guest::examine(),
             protect: protect::probe(),
-            memfd: memfd::probe(),
             limits: Limits::of_this_process(),
             affinity: affinity::allowed().ok(),
             stat: [before, after],
@@ -161,10 +158,6 @@ impl Inputs {
                 anonymous: Err(no),
                 program: Err(no),
                 mdwe: Err(no),
-            },
-            memfd: memfd::Probe {
-                plain: Err(no),
-                exec: Err(no),
             },
             limits: Limits {
                 processes: NONE,

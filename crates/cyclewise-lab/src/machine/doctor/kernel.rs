@@ -1,4 +1,4 @@
-//! Lines about the kernel: release, tick, mitigations, limits, ptrace and load.
+//! Lines about the kernel: release, tick, mitigations, limits and load.
 
 use super::line::{ok, unknown};
 use super::{Answer, Inputs, Status};
@@ -18,7 +18,6 @@ pub(super) fn lines(i: &Inputs) -> Vec<(&'static str, Answer)> {
         ("kernel-hz", kernel_hz(i)),
         ("mitigations", mitigations(i)),
         ("limits", limits(i)),
-        ("ptrace-scope", ptrace_scope(i)),
         ("load", load(i)),
     ]
 }
@@ -101,23 +100,6 @@ fn limits(i: &Inputs) -> Answer {
         .unless_ok("give fewer groups by `run hackbench --groups N`, or raise `ulimit -u` and `ulimit -n`")
 }
 
-fn ptrace_scope(i: &Inputs) -> Answer {
-    let reading = i.fs.read("/proc/sys/kernel/yama/ptrace_scope");
-    let (status, value) = match reading.number() {
-        Some(0) => (Status::Ok, "any process of this user can be traced"),
-        Some(1) => (Status::Ok, "child processes can be traced"),
-        Some(2) => (Status::Limited, "tracing needs CAP_SYS_PTRACE"),
-        Some(_) => (Status::Limited, "no process can be traced"),
-        // Absence is evidence only if the rest of /proc/sys/kernel is present.
-        None if reading.text == Err(Errno(libc::ENOENT)) && i.fs.exists(RELEASE) => {
-            (Status::Ok, "no Yama: the usual rules of ptrace apply")
-        }
-        None => (Status::Unknown, "cannot be read"),
-    };
-    Answer::new(status, value, reading.to_string())
-        .unless_ok("cyclewise does not need ptrace; debuggers and perf trace do")
-}
-
 fn load(i: &Inputs) -> Answer {
     let reading = i.fs.read("/proc/loadavg");
     let minute = reading
@@ -195,19 +177,9 @@ mod tests {
     }
 
     #[test]
-    fn ptrace_scopes_and_load() {
+    fn a_load_of_other_work() {
         let tree = Tree::guest();
         let i = Inputs::guest(&tree);
-        assert_eq!(ptrace_scope(&i).status, Status::Ok);
-        for (scope, status) in [
-            ("0", Status::Ok),
-            ("1", Status::Ok),
-            ("2", Status::Limited),
-            ("3", Status::Limited),
-        ] {
-            tree.write("/proc/sys/kernel/yama/ptrace_scope", scope);
-            assert_eq!(ptrace_scope(&i).status, status, "{scope}");
-        }
         assert_eq!(load(&i).status, Status::Ok);
         tree.write("/proc/loadavg", "3.5 1 1 1/1 1");
         assert_eq!(load(&i).status, Status::Limited);

@@ -1,4 +1,4 @@
-//! Lines about memory: ways of patching text, anonymous files, address layout and huge pages.
+//! Lines about memory: ways of patching text, address layout and huge pages.
 
 use super::line::{absent, limited, ok, unknown};
 use super::{Answer, Inputs, Status};
@@ -6,12 +6,7 @@ use crate::sys::errno::Errno;
 use crate::sys::protect::Probe;
 
 pub(super) fn lines(i: &Inputs) -> Vec<(&'static str, Answer)> {
-    vec![
-        ("wx", wx(i)),
-        ("memfd", memfd(i)),
-        ("aslr", aslr(i)),
-        ("huge-pages", huge_pages(i)),
-    ]
+    vec![("wx", wx(i)), ("aslr", aslr(i)), ("huge-pages", huge_pages(i))]
 }
 
 fn said(result: Result<(), Errno>) -> String {
@@ -74,26 +69,6 @@ fn wx(i: &Inputs) -> Answer {
         (_, Ok(())) => limited(value, evidence).so("patching uses /proc/self/mem"),
         (_, Err(_)) => {
             limited(value, evidence).so("patching uses mprotect, which leaves the page writable for a short time")
-        }
-    }
-}
-
-fn memfd(i: &Inputs) -> Answer {
-    let policy = i.fs.read("/proc/sys/vm/memfd_noexec");
-    let evidence = format!(
-        "memfd_create {}; with MFD_EXEC {}; {policy}",
-        said(i.memfd.plain),
-        said(i.memfd.exec)
-    );
-    match (i.memfd.plain, i.memfd.exec) {
-        (Ok(()), Ok(())) => ok("available, also executable", evidence),
-        // EINVAL: a kernel before 6.3, on which every memfd is executable.
-        (Ok(()), Err(Errno(libc::EINVAL))) => ok("available", evidence),
-        (Ok(()), Err(_)) => {
-            limited("available, not executable", evidence).so("code generated for an experiment is in anonymous memory")
-        }
-        (Err(_), _) => {
-            absent("refused", evidence).so("shared memory uses a temporary file, or MAP_SHARED before a fork")
         }
     }
 }
@@ -162,17 +137,6 @@ mod tests {
                 .evidence
                 .ends_with("; proc_mem.force_override=never")
         );
-    }
-
-    #[test]
-    fn anonymous_files() {
-        let mut i = Inputs::nothing("x86_64");
-        assert_eq!(memfd(&i).status, Status::Absent);
-        i.memfd.plain = Ok(());
-        i.memfd.exec = Err(Errno(libc::EINVAL));
-        assert_eq!(memfd(&i).status, Status::Ok);
-        i.memfd.exec = NO;
-        assert_eq!(memfd(&i).status, Status::Limited);
     }
 
     #[test]
