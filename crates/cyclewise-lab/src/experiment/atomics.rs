@@ -22,18 +22,18 @@ pub(super) static DEFINITION: Definition = Definition {
 };
 
 const COMPARE: [(&str, &str); 12] = [
-    ("inc-locked", "std-inc"),
-    ("inc-elided", "plain-inc"),
-    ("fetch-add-locked", "std-fetch-add"),
-    ("fetch-add-elided", "plain-xadd"),
-    ("cmpxchg-locked", "std-cmpxchg"),
-    ("cmpxchg-elided", "plain-cmpxchg"),
-    ("c-inc-locked", "inc-locked"),
-    ("c-inc-locked", "c11-inc"),
-    ("c-inc-elided", "inc-elided"),
-    ("c-fetch-add-locked", "fetch-add-locked"),
-    ("c-fetch-add-locked", "c11-fetch-add"),
-    ("c-fetch-add-elided", "fetch-add-elided"),
+    ("std-inc", "inc-locked"),
+    ("plain-inc", "inc-elided"),
+    ("std-fetch-add", "fetch-add-locked"),
+    ("plain-xadd", "fetch-add-elided"),
+    ("std-cmpxchg", "cmpxchg-locked"),
+    ("plain-cmpxchg", "cmpxchg-elided"),
+    ("inc-locked", "c-inc-locked"),
+    ("c11-inc", "c-inc-locked"),
+    ("inc-elided", "c-inc-elided"),
+    ("fetch-add-locked", "c-fetch-add-locked"),
+    ("c11-fetch-add", "c-fetch-add-locked"),
+    ("fetch-add-elided", "c-fetch-add-elided"),
 ];
 
 /// The same in C.

@@ -19,9 +19,6 @@ pub(crate) fn consent(outcome: std::result::Result<(), Refusal>) {
 }
 
 /// Whether LOCK can be elided here: elides and restores it.
-///
-/// # Errors
-/// The refusal.
 pub(super) fn available() -> std::result::Result<(), Refusal> {
     CONSENT.get().copied().unwrap_or(Err(Refusal::NotEnabled))?;
     patch::reelide()?;

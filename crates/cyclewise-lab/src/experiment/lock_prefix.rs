@@ -20,13 +20,13 @@ pub(super) static DEFINITION: Definition = Definition {
 /// The comparisons: every LOCK with its DS, every DS with its NOP or bare form.
 #[cfg(target_arch = "x86_64")]
 const COMPARE: [(&str, &str); 7] = [
-    ("lock-xadd32", "ds-xadd32"),
-    ("lock-xadd64", "ds-xadd64"),
-    ("lock-inc64", "ds-inc64"),
-    ("lock-cmpxchg64", "ds-cmpxchg64"),
-    ("ds-xadd32", "nop-xadd32"),
-    ("ds-xadd64", "nop-xadd64"),
-    ("ds-inc64", "plain-inc64"),
+    ("ds-xadd32", "lock-xadd32"),
+    ("ds-xadd64", "lock-xadd64"),
+    ("ds-inc64", "lock-inc64"),
+    ("ds-cmpxchg64", "lock-cmpxchg64"),
+    ("nop-xadd32", "ds-xadd32"),
+    ("nop-xadd64", "ds-xadd64"),
+    ("plain-inc64", "ds-inc64"),
 ];
 
 /// Every copy changes the word that the one before has changed. The empty loop is neither.

@@ -18,11 +18,7 @@ pub(super) static DEFINITION: Definition = Definition {
     setup,
 };
 
-const COMPARE: [(&str, &str); 3] = [
-    ("getppid", "function-call"),
-    ("vdso-getcpu", "function-call"),
-    ("getppid", "vdso-getcpu"),
-];
+const COMPARE: [(&str, &str); 2] = [("function-call", "getppid vdso-getcpu"), ("vdso-getcpu", "getppid")];
 
 /// Calls need nothing of the call before. Entries of the kernel wait for more than data.
 const KINDS: Kinds = Kinds::new("", "function-call");

@@ -18,19 +18,14 @@ pub(super) static DEFINITION: Definition = Definition {
 };
 
 #[cfg(target_arch = "x86_64")]
-const COMPARE: [(&str, &str); 12] = [
-    ("push-popf", "push-pop"),
-    ("push-rep-popf", "push-popf"),
-    ("pushf-pop", "push-pop"),
-    ("test-branch", "push-popf"),
-    ("popf-if", "save-popf"),
-    ("save-branch", "save-popf"),
-    ("soft-mask", "push-popf"),
-    ("soft-mask", "save-popf"),
-    ("soft-mask", "two-stores"),
-    ("soft-mask-save", "soft-mask"),
-    ("soft-mask", "sigmask"),
-    ("signal-held", "signal"),
+const COMPARE: [(&str, &str); 7] = [
+    ("push-pop", "push-popf pushf-pop"),
+    ("push-popf", "push-rep-popf test-branch soft-mask"),
+    ("save-popf", "popf-if save-branch soft-mask"),
+    ("two-stores", "soft-mask"),
+    ("soft-mask", "soft-mask-save"),
+    ("sigmask", "soft-mask"),
+    ("signal", "signal-held"),
 ];
 
 /// Copies that save the flags read what the one before has written; the others read registers that do not change.

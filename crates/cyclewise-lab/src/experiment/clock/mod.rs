@@ -31,26 +31,18 @@ const NAMES: [&str; 3] = ["rdtsc", "lfence-rdtsc", "rdtscp"];
 #[cfg(not(target_arch = "x86_64"))]
 const NAMES: [&str; 3] = ["cntvct", "isb-cntvct", ""];
 
-const COMPARE: [(&str, &str); 19] = [
-    ("task-ticks", NAMES[0]),
-    ("task-now", NAMES[0]),
-    ("ticks", NAMES[1]),
-    ("ticks", NAMES[2]),
-    ("now", NAMES[1]),
-    ("now", NAMES[2]),
-    ("now", "std-instant"),
-    ("now", "vdso-monotonic"),
-    ("converted", "now"),
-    ("dependent-now", "now"),
-    ("bracketed-now", "now"),
-    ("after-stores-now", "bracketed-now"),
-    ("task-now", "quanta"),
-    ("quanta", NAMES[0]),
-    ("quanta-raw", NAMES[0]),
-    ("recent", "coarsetime"),
-    ("c-now", "now"),
-    ("c-ticks", "ticks"),
-    ("c-task-ticks", "task-ticks"),
+const COMPARE: [(&str, &str); 11] = [
+    (NAMES[0], "task-ticks task-now quanta quanta-raw"),
+    (NAMES[1], "ticks now"),
+    (NAMES[2], "ticks now"),
+    ("std-instant", "now"),
+    ("vdso-monotonic", "now"),
+    ("now", "converted dependent-now bracketed-now c-now"),
+    ("bracketed-now", "after-stores-now"),
+    ("quanta", "task-now"),
+    ("coarsetime", "recent"),
+    ("ticks", "c-ticks"),
+    ("task-ticks", "c-task-ticks"),
 ];
 
 /// The same in C, read inline.
@@ -140,55 +132,42 @@ fn order() -> String {
     "load-ordered reads wait for loads by DSB ISHLD".to_string()
 }
 
+/// Rows of reads, each with the tail of single ones.
+macro_rules! rows {
+    ($bench:ident: $($name:expr => $read:expr,)*) => {
+        vec![$(tail::row($bench, $name, move || {
+            black_box($read);
+        }),)*]
+    };
+}
+
 fn counters(bench: &mut Bench) -> Vec<Box<dyn Sampler>> {
-    let rows = vec![
-        tail::row(bench, NAMES[0], || {
-            black_box(raw::bare());
-        }),
-        tail::row(bench, NAMES[1], || {
-            black_box(raw::fenced());
-        }),
-    ];
+    let rows = rows! { bench:
+        NAMES[0] => raw::bare(),
+        NAMES[1] => raw::fenced(),
+    };
     #[cfg(target_arch = "x86_64")]
     let rows = {
         let mut rows = rows;
-        rows.extend(raw::Waiting::find().map(|waiting| {
-            tail::row(bench, NAMES[2], move || {
-                black_box(waiting.read());
-            })
-        }));
+        if let Some(waiting) = raw::Waiting::find() {
+            rows.extend(rows! { bench: NAMES[2] => waiting.read(), });
+        }
         rows
     };
     rows
 }
 
 fn ours(bench: &mut Bench) -> Vec<Box<dyn Sampler>> {
-    vec![
-        tail::row(bench, "task-ticks", || {
-            black_box(Ticks::<PerTask>::read());
-        }),
-        tail::row(bench, "task-now", || {
-            black_box(Instant::<PerTask>::read());
-        }),
-        tail::row(bench, "ticks", || {
-            black_box(Ticks::<LoadOrdered>::read());
-        }),
-        tail::row(bench, "now", || {
-            black_box(Instant::now());
-        }),
-        tail::row(bench, "dependent-ticks", || {
-            black_box(Ticks::<DependentLoad>::read());
-        }),
-        tail::row(bench, "dependent-now", || {
-            black_box(Instant::<DependentLoad>::read());
-        }),
-        tail::row(bench, "bracketed-now", || {
-            black_box(Instant::<Bracketed>::read());
-        }),
-        tail::row(bench, "after-stores-now", || {
-            black_box(Instant::<AfterStores>::read());
-        }),
-    ]
+    rows! { bench:
+        "task-ticks" => Ticks::<PerTask>::read(),
+        "task-now" => Instant::<PerTask>::read(),
+        "ticks" => Ticks::<LoadOrdered>::read(),
+        "now" => Instant::now(),
+        "dependent-ticks" => Ticks::<DependentLoad>::read(),
+        "dependent-now" => Instant::<DependentLoad>::read(),
+        "bracketed-now" => Instant::<Bracketed>::read(),
+        "after-stores-now" => Instant::<AfterStores>::read(),
+    }
 }
 
 /// The other half of a stamp that is converted later: `ticks` is the first.
@@ -201,21 +180,11 @@ fn converted(bench: &mut Bench, conversion: Conversion) -> Box<dyn Sampler> {
 
 fn peers(bench: &mut Bench) -> Vec<Box<dyn Sampler>> {
     let (quanta, raw) = (quanta::Clock::new(), quanta::Clock::new());
-    vec![
-        tail::row(bench, "std-instant", || {
-            black_box(std::time::Instant::now());
-        }),
-        tail::row(bench, "vdso-monotonic", || {
-            black_box(kernel::monotonic_ns());
-        }),
-        tail::row(bench, "quanta", move || {
-            black_box(quanta.now());
-        }),
-        tail::row(bench, "quanta-raw", move || {
-            black_box(raw.raw());
-        }),
-        tail::row(bench, "coarsetime", || {
-            black_box(coarsetime::Instant::now());
-        }),
-    ]
+    rows! { bench:
+        "std-instant" => std::time::Instant::now(),
+        "vdso-monotonic" => kernel::monotonic_ns(),
+        "quanta" => quanta.now(),
+        "quanta-raw" => raw.raw(),
+        "coarsetime" => coarsetime::Instant::now(),
+    }
 }

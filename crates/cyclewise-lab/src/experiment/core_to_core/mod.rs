@@ -94,12 +94,12 @@ fn setup(options: &Options) -> Result<Setup> {
             pinned: true,
             span: plan.span,
         };
-        compare.push((format!("cas-loop-t{count}"), format!("fetch-add-t{count}")));
+        compare.push((format!("fetch-add-t{count}"), format!("cas-loop-t{count}")));
         samplers.push(counter::add(format!("fetch-add-t{count}"), &crowd));
         samplers.push(counter::cas(format!("cas-loop-t{count}"), &crowd));
         #[cfg(target_arch = "aarch64")]
         {
-            compare.push((format!("ll-sc-t{count}"), format!("fetch-add-t{count}")));
+            compare.push((format!("fetch-add-t{count}"), format!("ll-sc-t{count}")));
             samplers.push(counter::exclusives(format!("ll-sc-t{count}"), &crowd));
         }
         samplers.extend(lock_row::rows(&crowd));

@@ -27,67 +27,37 @@ pub(super) fn check(plan: &Plan) -> Result<Vec<String>> {
 }
 
 fn check_against(plan: &Plan, limits: &Limits) -> Result<Vec<String>> {
-    let name = plan.name();
     let files = limits.files_open + files(plan, plan.groups());
     if let Some(soft) = limits.user.files.current.filter(|&soft| soft < files) {
         let how = match limits.user.files.maximum {
             Some(hard) if hard < files => format!("the hard limit of {hard} must be raised first"),
             _ => format!("run `ulimit -n {files}` first"),
         };
-        let fits = |groups: u32| limits.files_open + self::files(plan, groups) <= soft;
-        return Err(refuse(
-            name,
-            &format!("{files} open files"),
-            &format!("a process may have {soft} (RLIMIT_NOFILE)"),
-            &how,
-            plan,
-            fits,
-        ));
+        let limit = format!("a process may have {soft} (RLIMIT_NOFILE)");
+        let fits = |groups| limits.files_open + self::files(plan, groups) <= soft;
+        return refuse(plan, &format!("{files} open files"), &limit, &how, fits);
     }
     let tasks = u64::from(plan.tasks());
-    let fits = |left: u64| move |groups: u32| tasks / u64::from(plan.groups()) * u64::from(groups) <= left;
-    if let Some(soft) = limits
-        .user
-        .processes
-        .current
-        .filter(|&soft| !limits.root && soft < tasks)
-    {
-        let limit = format!("a user may have {soft} (RLIMIT_NPROC)");
-        return Err(refuse(
-            name,
-            &format!("{tasks} tasks"),
-            &limit,
+    let of_user = limits.user.processes.current.filter(|_| !limits.root);
+    let of_user = of_user.map(|soft| {
+        (
+            soft,
+            format!("a user may have {soft} (RLIMIT_NPROC)"),
             "raise `ulimit -u`",
-            plan,
-            fits(soft),
-        ));
-    }
-    for (what, left) in &limits.tasks_left {
-        if *left < tasks {
-            let limit = format!("{what} leaves {left}");
-            return Err(refuse(
-                name,
-                &format!("{tasks} tasks"),
-                &limit,
-                "raise it",
-                plan,
-                fits(*left),
-            ));
-        }
+        )
+    });
+    let of_all = limits.tasks_left.iter();
+    let of_all = of_all.map(|(what, left)| (*left, format!("{what} leaves {left}"), "raise it"));
+    if let Some((left, limit, how)) = of_user.into_iter().chain(of_all).find(|(left, ..)| *left < tasks) {
+        let fits = |groups| tasks / u64::from(plan.groups()) * u64::from(groups) <= left;
+        return refuse(plan, &format!("{tasks} tasks"), &limit, how, fits);
     }
     let memory = memory(plan, plan.groups());
     if let Some(available) = limits.memory.filter(|&available| available < memory) {
         let mib = |bytes: u64| bytes.div_ceil(1 << 20);
         let limit = format!("{} MiB are available (MemAvailable)", mib(available));
-        let fits = |groups: u32| self::memory(plan, groups) <= available;
-        return Err(refuse(
-            name,
-            &format!("about {} MiB", mib(memory)),
-            &limit,
-            "free some",
-            plan,
-            fits,
-        ));
+        let fits = |groups| self::memory(plan, groups) <= available;
+        return refuse(plan, &format!("about {} MiB", mib(memory)), &limit, "free some", fits);
     }
     Ok(notes(plan, limits))
 }
@@ -111,15 +81,16 @@ fn memory(plan: &Plan, groups: u32) -> u64 {
     u64::from(groups) * group
 }
 
-fn refuse(name: &str, need: &str, limit: &str, how: &str, plan: &Plan, fits: impl Fn(u32) -> bool) -> Error {
+fn refuse<T>(plan: &Plan, need: &str, limit: &str, how: &str, fits: impl Fn(u32) -> bool) -> Result<T> {
     let fewer = match (1..plan.groups()).rev().find(|&g| fits(g)) {
         Some(groups) => format!(", or give --groups {groups}"),
         None => String::new(),
     };
-    Error::unsupported(format!(
-        "{name} with {} groups needs {need}, but {limit}; {how}{fewer}",
+    Err(Error::unsupported(format!(
+        "{} with {} groups needs {need}, but {limit}; {how}{fewer}",
+        plan.name(),
         plan.groups()
-    ))
+    )))
 }
 
 fn notes(plan: &Plan, limits: &Limits) -> Vec<String> {

@@ -79,7 +79,7 @@ fn setup(options: &Options) -> Result<Setup> {
     let mut compare: Vec<(String, String)> = ALONE.map(|(a, b)| (a.to_string(), b.to_string())).into();
     for count in counts(cpus.len()) {
         samplers.extend(by_threads(&crowd(count)));
-        compare.extend(PEERS.map(|peer| (format!("lockref-t{count}"), format!("{peer}-t{count}"))));
+        compare.extend(PEERS.map(|peer| (format!("{peer}-t{count}"), format!("lockref-t{count}"))));
     }
     let all = crowd(cpus.len());
     let base = format!("limit-{TRIES}");
@@ -89,11 +89,11 @@ fn setup(options: &Options) -> Result<Setup> {
         .filter(|(i, limit)| options.mode == Mode::Full || i % 2 == 0 || *limit == TRIES)
     {
         samplers.push(swept::<NoRelax>(format!("limit-{}", limit.1), limit.1, &all));
-        compare.push((format!("limit-{}", limit.1), base.clone()));
+        compare.push((base.clone(), format!("limit-{}", limit.1)));
     }
     samplers.push(swept::<Pause>("relax-pause".to_string(), TRIES, &all));
     samplers.push(swept::<Exponential>("relax-exponential".to_string(), TRIES, &all));
-    compare.extend(["relax-pause", "relax-exponential"].map(|name| (name.to_string(), base.clone())));
+    compare.extend(["relax-pause", "relax-exponential"].map(|name| (base.clone(), name.to_string())));
     compare.retain(|(a, b)| a != b);
     let compare: Vec<(&str, &str)> = compare.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
     Ok(Setup {
@@ -108,11 +108,11 @@ fn setup(options: &Options) -> Result<Setup> {
 }
 
 const ALONE: [(&str, &str); 5] = [
-    ("lockref", "cas-pair"),
-    ("lockref-elided", "lockref"),
-    ("lockref-elided", "plain-cas-pair"),
-    ("lockref", "lockref-lock"),
-    ("lockref", "mutex-count"),
+    ("cas-pair", "lockref"),
+    ("lockref", "lockref-elided"),
+    ("plain-cas-pair", "lockref-elided"),
+    ("lockref-lock", "lockref"),
+    ("mutex-count", "lockref"),
 ];
 
 const PEERS: [&str; 5] = ["bounded", "unbounded", "locked", "mutex", "atomic"];

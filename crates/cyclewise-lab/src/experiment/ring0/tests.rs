@@ -1,7 +1,7 @@
 //! The experiments of ring 0 on this machine, whatever its KVM is.
 
 use super::{LOCK_PREFIX, PERCPU, POPF, RDTSC, variants};
-use crate::experiment::{Definition, Options};
+use crate::experiment::{Definition, Options, each_pair};
 use crate::record::Guest;
 use crate::record::guest::{Outcome, Provenance};
 use crate::runner::{Budget, Guards, Heading, Progress, Runner, Setup, Shape, conclude, tick_rate};
@@ -16,8 +16,8 @@ fn comparisons_controls_and_published_figures_name_rows() {
     for (family, definition) in Family::ALL.into_iter().zip(ALL) {
         let names: Vec<&str> = family.payloads().map(|p| p.name).collect();
         let (compare, control) = variants::compared(family);
-        for name in compare.iter().flat_map(|(a, b)| [a, b]).chain([&control]) {
-            assert!(names.contains(name), "{}: {name}", definition.name);
+        for name in each_pair(compare).flat_map(|(a, b)| [a, b]).chain([control]) {
+            assert!(names.contains(&name), "{}: {name}", definition.name);
         }
         for name in definition.published.iter().filter_map(|p| p.variant) {
             assert!(names.contains(&name), "{}: {name}", definition.name);

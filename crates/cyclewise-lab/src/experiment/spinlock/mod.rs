@@ -90,14 +90,14 @@ pub(crate) fn with_span(options: &Options, span: Duration) -> Result<Setup> {
     })
 }
 
-/// Ours against each peer, alone and under contention; and LOCK elided against locked.
+/// By reference: ours against each peer, alone and under contention; and LOCK elided against locked.
 fn comparisons() -> [(String, String); 17] {
     let all = ["", "-cpus", "-8x"]
         .into_iter()
-        .flat_map(|suffix| PEERS.map(|peer| (format!("cyclewise{suffix}"), format!("{peer}{suffix}"))));
+        .flat_map(|suffix| PEERS.map(|peer| (format!("{peer}{suffix}"), format!("cyclewise{suffix}"))));
     let ways = [
-        ("cyclewise-elided", "cyclewise"),
-        ("cyclewise-spin-only-8x", "cyclewise-8x"),
+        ("cyclewise", "cyclewise-elided"),
+        ("cyclewise-8x", "cyclewise-spin-only-8x"),
     ];
     let mut all = all.chain(ways.map(|(a, b)| (a.to_string(), b.to_string())));
     std::array::from_fn(|_| all.next().unwrap_or_default())

@@ -91,8 +91,8 @@ fn every_comparison_has_its_rows() {
         let mut lacks = comparisons().to_vec();
         lacks.retain(|(a, b)| !has(a) || !has(b));
         // Without single mode there is no elided row.
-        lacks.retain(|(a, _)| a != "cyclewise-elided");
-        lacks.into_iter().map(|(_, b)| b).collect::<Vec<_>>()
+        lacks.retain(|(_, ours)| ours != "cyclewise-elided");
+        lacks.into_iter().map(|(reference, _)| reference).collect::<Vec<_>>()
     };
     assert_eq!(missing(&setup(Mode::Normal)), [""; 0]);
     assert_eq!(missing(&setup(Mode::Quick)), ["spin-8x", "spin-ticket-8x"]);

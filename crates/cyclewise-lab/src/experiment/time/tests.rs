@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::error::Status;
-use crate::runner::Sample;
 
 fn named(text: &str) -> Named {
     Named {
@@ -15,10 +14,6 @@ fn subject(text: &str, opts: &TimeOptions) -> Box<dyn Sampler> {
     setup(&[named(text)], opts).unwrap().setup.samplers.remove(0)
 }
 
-fn metric(sample: &Sample, name: &str) -> f64 {
-    sample.metrics.iter().find(|m| m.0 == name).unwrap().2
-}
-
 fn failure(text: &str, opts: &TimeOptions) -> String {
     let error = subject(text, opts).sample().unwrap_err();
     assert_eq!(error.status, Status::CheckFailed);
@@ -26,23 +21,11 @@ fn failure(text: &str, opts: &TimeOptions) -> String {
 }
 
 #[test]
-fn a_sleep_takes_its_time_and_little_else() {
-    let sample = subject("sleep 0.05", &TimeOptions::default()).sample().unwrap();
-    assert!(sample.value >= 0.05);
-    assert!(metric(&sample, "user") + metric(&sample, "sys") < sample.value);
-    assert!(metric(&sample, "max-rss") > 0.0);
-    assert!(metric(&sample, "voluntary-switches") >= 1.0);
-    assert!(metric(&sample, "minor-faults") > 0.0);
-    let names: Vec<String> = sample.metrics.iter().map(|(n, u, _)| format!("{n} [{u}]")).collect();
-    insta::assert_snapshot!(names.join(", "), @"user [s], sys [s], max-rss [KiB], voluntary-switches [1], involuntary-switches [1], minor-faults [1], major-faults [1]");
-}
-
-#[test]
 fn work_is_counted_as_user_time() {
     let busy = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done";
     let sample = subject(busy, &TimeOptions::default()).sample().unwrap();
-    assert!(metric(&sample, "user") > 0.0);
-    assert!(metric(&sample, "user") <= sample.value + 0.01); // the kernel's accounting may round up by a tick
+    let (.., user) = sample.metrics.iter().find(|m| m.0 == "user").unwrap();
+    assert!(*user > 0.0 && *user <= sample.value + 0.01); // the kernel's accounting may round up by a tick
 }
 
 #[test]
@@ -117,38 +100,6 @@ fn a_failure_may_be_ignored_but_not_that_of_the_prepare_command() {
     assert!(subject("exit 3", &opts).sample().is_ok());
     opts.prepare = vec!["exit 3".to_string()];
     assert!(failure("true", &opts).contains("prepare command"));
-}
-
-#[test]
-fn preparing_and_warming_up_happen_when_they_should() {
-    let dir = tempfile::tempdir().unwrap();
-    let log = dir.path().join("log");
-    let opts = TimeOptions {
-        prepare: vec![format!("echo p >> '{}'", log.display())],
-        warmup: 2,
-        ..TimeOptions::default()
-    };
-    let mut subject = subject(&format!("echo c >> '{}'", log.display()), &opts);
-    for _ in 0..3 {
-        subject.sample().unwrap();
-    }
-    let text = std::fs::read_to_string(&log).unwrap();
-    assert_eq!(text.split_whitespace().collect::<String>(), "pcpcpcpcpc");
-}
-
-#[test]
-fn words_are_split_where_there_is_no_shell() {
-    let opts = TimeOptions {
-        shell: Shell::None,
-        ..TimeOptions::default()
-    };
-    assert!(subject("test 'a b' = \"a b\"", &opts).sample().is_ok());
-    assert!(subject("test $HOME = '$HOME'", &opts).sample().is_ok());
-}
-
-#[test]
-fn standard_input_is_empty() {
-    assert!(subject("test -z \"$(cat)\"", &TimeOptions::default()).sample().is_ok());
 }
 
 #[test]
