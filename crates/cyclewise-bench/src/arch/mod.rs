@@ -12,15 +12,31 @@
 //! [`Body::run`] is safe because it passes a whole arena (Invariant 1).
 #![expect(unsafe_code, reason = "calls functions written in assembly")]
 
-#[cfg(target_arch = "aarch64")]
-mod aarch64;
-#[cfg(target_arch = "x86_64")]
-mod x86_64;
+/// A [`Body`]($crate::arch::Body) from its operation.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! body {
+    ($name:literal, $copies:literal, [$($setup:literal),*], [$($op:literal),*] $(, after [$($after:literal),*])?) => {{
+        $crate::looped!(once, $copies, [$($setup),*], [$($op),*] $(, after [$($after),*])?);
+        $crate::looped!(twice, 2 * $copies, [$($setup),*], [$($op),*] $(, after [$($after),*])?);
+        $crate::looped!(four_times, 4 * $copies, [$($setup),*], [$($op),*] $(, after [$($after),*])?);
+        // SAFETY: `looped` keeps Invariant 1 for operations that touch only the stack and the arena.
+        unsafe { $crate::arch::Body::new($name, $copies, [once, twice, four_times]) }
+    }};
+}
 
 #[cfg(target_arch = "aarch64")]
-pub use aarch64::{entry, probe, program_counter, stamp};
+#[macro_use]
+mod aarch64;
 #[cfg(target_arch = "x86_64")]
-pub use x86_64::{entry, probe, program_counter, stamp};
+#[macro_use]
+mod x86_64;
+pub mod probe;
+
+#[cfg(target_arch = "aarch64")]
+pub use aarch64::{entry, program_counter, stamp};
+#[cfg(target_arch = "x86_64")]
+pub use x86_64::{entry, program_counter, stamp};
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 compile_error!("bodies are written for x86-64 and AArch64; port crates/cyclewise-bench/src/arch/ first");

@@ -44,16 +44,3 @@ macro_rules! looped {
         }
     };
 }
-
-/// A [`Body`]($crate::arch::Body) from its operation.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! body {
-    ($name:literal, $copies:literal, [$($setup:literal),*], [$($op:literal),*] $(, after [$($after:literal),*])?) => {{
-        $crate::looped!(once, $copies, [$($setup),*], [$($op),*] $(, after [$($after),*])?);
-        $crate::looped!(twice, 2 * $copies, [$($setup),*], [$($op),*] $(, after [$($after),*])?);
-        $crate::looped!(four_times, 4 * $copies, [$($setup),*], [$($op),*] $(, after [$($after),*])?);
-        // SAFETY: `looped` keeps Invariant 1 for operations that touch only the stack and [x1].
-        unsafe { $crate::arch::Body::new($name, $copies, [once, twice, four_times]) }
-    }};
-}

@@ -3,7 +3,6 @@
 #[macro_use]
 mod body;
 pub mod entry;
-pub mod probe;
 mod program_counter;
 pub mod stamp;
 

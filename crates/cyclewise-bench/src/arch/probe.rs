@@ -1,4 +1,4 @@
-//! The probe: a loop of DEC and a taken branch, which every x86-64 CPU can run in one cycle.
+//! The probe: a loop of DEC or SUBS and a taken branch, which every x86-64 CPU, and an AArch64 core, can run in one cycle.
 //!
 //! It touches no memory, so it does not depend on what was measured before. Where the core has a second hardware thread,
 //! a busy sibling thread takes slots of the front end and of the branch unit from it.
