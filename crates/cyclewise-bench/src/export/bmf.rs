@@ -31,9 +31,6 @@ struct Bounds {
 }
 
 /// The record's variants.
-///
-/// # Errors
-/// Never for a measured record.
 pub fn record(record: &Record) -> Result<String> {
     let mut document: BTreeMap<String, Measure> = BTreeMap::new();
     for e in &record.experiments {

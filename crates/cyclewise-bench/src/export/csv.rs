@@ -14,9 +14,6 @@ pub const HEADER: &str = "experiment,variant,unit,n,rejected,mean,sd,median,min,
     range_most_high,range_most_copies";
 
 /// The record's variants.
-///
-/// # Errors
-/// Never for a measured record.
 pub fn record(record: &Record) -> Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(HEADER.split(',')).map_err(failed)?;
@@ -93,9 +90,6 @@ pub(super) fn known(interval: Interval) -> Interval {
 }
 
 /// The text that a writer has written.
-///
-/// # Errors
-/// Never: it is in memory.
 pub fn text(writer: csv::Writer<Vec<u8>>) -> Result<String> {
     let bytes = writer.into_inner().map_err(|e| failed(e.into_error().into()))?;
     String::from_utf8(bytes).map_err(|e| Error::check(format!("CSV is not UTF-8: {e}; please report this")))

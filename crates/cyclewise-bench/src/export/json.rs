@@ -5,9 +5,6 @@ use crate::record::Record;
 use serde::Serialize;
 
 /// A record, in one line.
-///
-/// # Errors
-/// Never for a measured record.
 pub fn record(record: &Record) -> Result<String> {
     // Indented raw samples would be most of the file.
     let mut text = serde_json::to_string(record).map_err(failed)?;
@@ -16,17 +13,11 @@ pub fn record(record: &Record) -> Result<String> {
 }
 
 /// A value in one line.
-///
-/// # Errors
-/// As [`pretty`].
 pub fn text(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(failed)
 }
 
 /// Any document, as indented JSON.
-///
-/// # Errors
-/// Never for a measured document.
 pub fn pretty(document: &impl Serialize) -> Result<String> {
     let mut text = serde_json::to_string_pretty(document).map_err(failed)?;
     text.push('\n');

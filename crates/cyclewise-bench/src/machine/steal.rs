@@ -30,9 +30,6 @@ impl StealWatch {
     }
 
     /// Opens /proc/stat below the root of `fs`.
-    ///
-    /// # Errors
-    /// As [`StealWatch::open`].
     pub fn open_in(fs: &Sysfs) -> io::Result<Self> {
         let path = fs.locate("/proc/stat");
         let text = std::fs::read(&path)?;

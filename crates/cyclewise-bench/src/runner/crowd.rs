@@ -58,9 +58,6 @@ impl Crowd {
     }
 
     /// The same on stacks of this many bytes.
-    ///
-    /// # Errors
-    /// As [`Crowd::run`].
     pub fn run_on_stacks<T: Send>(
         &self,
         stack: usize,

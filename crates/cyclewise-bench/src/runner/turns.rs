@@ -49,9 +49,6 @@ impl Turns {
     }
 
     /// Runs `work` while the other program waits, before its own work or behind it: the first is first in even turns.
-    ///
-    /// # Errors
-    /// As [`exchange`](Self::exchange).
     pub fn in_turn<T>(&self, turn: usize, work: impl FnOnce() -> T) -> Result<T> {
         if self.is_first == turn.is_multiple_of(2) {
             let result = work();

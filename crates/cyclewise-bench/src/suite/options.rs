@@ -460,21 +460,4 @@ mod tests {
             );
         }
     }
-
-    #[test]
-    fn a_limit_is_a_share_of_the_time_of_another_build() {
-        let options = parsed("--bench --against main --fail-on slower:2.5%").unwrap();
-        assert_eq!(
-            (options.fail_on, options.against.as_deref()),
-            (Some("slower:2.5%".parse().unwrap()), Some("main"))
-        );
-        assert!(
-            parsed("--bench --fail-on slower:2%")
-                .unwrap_err()
-                .message
-                .contains("--against")
-        );
-        let error = parsed("--bench --against main --fail-on 2%").unwrap_err();
-        assert_says!(error.message, "write slower:5%");
-    }
 }

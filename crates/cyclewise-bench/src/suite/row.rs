@@ -105,9 +105,6 @@ pub(super) enum Way {
 }
 
 /// Runs one call of the row, and nothing else.
-///
-/// # Errors
-/// It panicked.
 pub(super) fn once(work: &mut Work<'_>, name: &str) -> std::result::Result<Allocated, String> {
     watch::row(name);
     let call = || match work {
@@ -121,9 +118,6 @@ pub(super) fn once(work: &mut Work<'_>, name: &str) -> std::result::Result<Alloc
 }
 
 /// Finds out how to sample a row.
-///
-/// # Errors
-/// It panicked.
 pub(super) fn calibrate<'b>(
     mut work: Work<'b>,
     name: &str,

@@ -22,9 +22,6 @@ struct VariantItem {
 }
 
 /// The list of experiments.
-///
-/// # Errors
-/// Never.
 pub(crate) fn experiments(all: &[&Definition]) -> Result<String> {
     let listed: Vec<ExperimentItem> = all
         .iter()

@@ -57,9 +57,6 @@ pub fn wait_readable(file: &File, timeout: Option<Duration>) -> io::Result<bool>
 }
 
 /// Makes calls on `file`, from any thread, fail with EAGAIN instead of blocking.
-///
-/// # Errors
-/// What fcntl returns.
 pub fn set_nonblocking(file: &File) -> io::Result<()> {
     Ok(fcntl_setfl(file, fcntl_getfl(file)? | OFlags::NONBLOCK)?)
 }

@@ -31,9 +31,6 @@ impl Creator {
     }
 
     /// The C library's own, behind any hook.
-    ///
-    /// # Errors
-    /// There is none.
     pub(crate) fn behind() -> io::Result<Self> {
         let none = || io::Error::other("dlsym finds no pthread_create behind this program's");
         let real = dlsym::next(c"pthread_create").ok_or_else(none)?;

@@ -39,9 +39,6 @@ unsafe impl<A: Atomic> Sync for SharedAtomics<A> {}
 
 impl<A: Atomic> SharedAtomics<A> {
     /// Maps `len` zeroes, at least one.
-    ///
-    /// # Errors
-    /// ENOMEM.
     pub(crate) fn zeroed(len: usize) -> io::Result<Self> {
         let len = len.max(1);
         let protection = libc::PROT_READ | libc::PROT_WRITE;

@@ -16,20 +16,6 @@ pub(crate) fn files(folder: &Folder) -> Vec<String> {
     names
 }
 
-#[test]
-fn a_name_that_ends_in_gz_is_compressed_and_read_again() {
-    let folder = Folder::new();
-    let [plain, packed, again] = ["a.json", "b.json.gz", "c.json.gz"].map(|name| folder.name(name));
-    for path in [&plain, &packed, &again] {
-        assert!(sweep(path).status.success());
-    }
-    let read = |path: &str| std::fs::read(path).unwrap();
-    assert!(read(&packed).starts_with(&[0x1f, 0x8b]) && read(&packed) == read(&again));
-    assert!(read(&packed).len() < read(&plain).len() / 2);
-    let report = |path: &str| stdout(&cyclewise(&["report", path]));
-    assert!(!report(&plain).is_empty() && report(&plain) == report(&packed));
-}
-
 /// A shell with a limit of 1024 bytes a file; dash and bash count in blocks of 512 or 1024.
 fn limited(path: &str) -> Output {
     super::common::simulator();

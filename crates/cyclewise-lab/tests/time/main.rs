@@ -48,7 +48,13 @@ fn a_sleep_takes_its_time_and_no_cpu() {
     assert!(e.variants.iter().all(|v| v.n >= 2 && v.n + v.rejected >= 4));
     let sleep = &e.variants[0];
     assert!(sleep.min >= 0.05, "{}", sleep.min);
-    for metric in ["user", "sys", "max-rss", "voluntary-switches", "involuntary-switches"] {
+    let names: Vec<String> = sleep
+        .metrics
+        .iter()
+        .map(|(name, m)| format!("{name} [{}]", m.unit))
+        .collect();
+    insta::assert_snapshot!(names.join(", "), @"involuntary-switches [1], major-faults [1], max-rss [KiB], minor-faults [1], sys [s], user [s], voluntary-switches [1]");
+    for metric in sleep.metrics.keys() {
         assert_eq!(sleep.metrics[metric].samples.len(), sleep.n, "{metric}");
     }
     assert!(sleep.metrics["voluntary-switches"].samples.iter().all(|n| *n >= 1.0));

@@ -115,9 +115,6 @@ fn results(record: &Record) -> Vec<CommandResult> {
 }
 
 /// hyperfine's JSON.
-///
-/// # Errors
-/// Never for a measured record.
 pub fn json(record: &Record) -> Result<String> {
     #[derive(Serialize)]
     struct Summary {
@@ -129,9 +126,6 @@ pub fn json(record: &Record) -> Result<String> {
 }
 
 /// hyperfine's CSV.
-///
-/// # Errors
-/// Never for a measured record.
 pub fn csv(record: &Record) -> Result<String> {
     let results = results(record);
     let parameters: BTreeSet<&String> = results.iter().flat_map(|r| r.parameters.keys()).collect();
@@ -155,9 +149,6 @@ pub fn csv(record: &Record) -> Result<String> {
 }
 
 /// hyperfine's table, in this unit or in the one that fits the first command.
-///
-/// # Errors
-/// Never.
 pub fn markdown(record: &Record, unit: Option<TimeUnit>) -> Result<String> {
     let results = results(record);
     let fits = || results.first().map_or(TimeUnit::Second, |r| TimeUnit::fitting(r.mean));

@@ -35,9 +35,6 @@ pub fn write(path: &Path, text: &str) -> Result<()> {
 
 /// As [`write()`], for a document that is too large for memory. `fill` may be called twice: where the new file cannot replace the
 /// old one, it is written again, in place.
-///
-/// # Errors
-/// As [`write()`], and those of `fill`: an [`Error`] inside of an [`io::Error`] as it is.
 pub fn write_with(path: &Path, fill: Fill<'_>) -> Result<()> {
     file_size::refuse_beyond_limit();
     write_filled(path, fill).map_err(|failure| failure.explain(path))
@@ -156,9 +153,6 @@ fn is_writable(path: &Path) -> bool {
 }
 
 /// Whether a file can be made in the folder of `path`: makes one of another name, and removes it.
-///
-/// # Errors
-/// It cannot.
 pub fn try_beside(path: &Path) -> io::Result<()> {
     if cfg!(not(feature = "commands")) && asks_for_gzip(path) {
         packed(&mut io::sink(), &|_| Ok(()))?;

@@ -105,21 +105,6 @@ fn what_is_no_file_of_its_own_is_written_in_place() {
 }
 
 #[test]
-fn a_failure_leaves_the_old_file_and_nothing_else() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("r.json");
-    fs::write(&path, "old").unwrap();
-    let mut staged = Staged::create(&path).unwrap().unwrap();
-    staged.file.write_all(b"new, and the disk fills up").unwrap();
-    assert_eq!(names(&folder).len(), 2);
-    drop(staged);
-    assert_eq!(
-        (names(&folder), fs::read_to_string(&path).unwrap()),
-        (vec!["r.json".to_owned()], "old".to_owned())
-    );
-}
-
-#[test]
 fn names_that_end_in_gz_get_gzip_with_the_same_bytes_each_time() {
     let folder = tempfile::tempdir().unwrap();
     let [a, b] = ["a.json.gz", "b.csv.gz"].map(|name| folder.path().join(name));

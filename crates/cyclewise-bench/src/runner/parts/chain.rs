@@ -56,9 +56,6 @@ pub fn hindrance() -> Option<String> {
 }
 
 /// Runs this program again for each of the parts, with the arguments that it was given. `tell` gets the name of each.
-///
-/// # Errors
-/// The program cannot be started.
 pub fn run(parts: u32, tell: impl Fn(&str)) -> Result<Chain> {
     let mut chain = Chain::default();
     let mut handed = file()?;

@@ -143,9 +143,6 @@ impl Part {
     }
 
     /// Hands back the rows that the parent process asked for.
-    ///
-    /// # Errors
-    /// They cannot be written.
     pub fn answer(self, rows: Vec<String>) -> Result<()> {
         let handed = Handed {
             rows: Some(rows),

@@ -15,9 +15,6 @@ use std::path::Path;
 use std::process::Stdio;
 
 /// The rows that a program has, with these arguments in place of its command line's. `None`: it gives no answer.
-///
-/// # Errors
-/// It cannot be started.
 pub fn rows_of(program: &Path, arguments: &[String]) -> Result<Option<Vec<String>>> {
     let (handed, written) = (handed(arguments)?, file()?);
     let named = Named {
@@ -34,9 +31,6 @@ pub fn rows_of(program: &Path, arguments: &[String]) -> Result<Option<Vec<String
 
 /// Runs the base and the new program in `parts` pairs of processes, with these arguments in place of their command lines'. The rows of the
 /// base are called by its `name`, too.
-///
-/// # Errors
-/// One of them cannot be started.
 pub fn compare(parts: u32, programs: [&Path; 2], arguments: &[String], name: &str) -> Result<Chain> {
     let mut chain = Chain::default();
     let mut given = [handed(arguments)?, handed(arguments)?];

@@ -2,33 +2,12 @@
 
 use super::*;
 use crate::record::Run;
-use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use std::f64::consts::TAU;
+use crate::stats::random::Source;
 
 /// Rows of a made-up experiment.
 const ROWS: usize = 40;
 /// Rounds of a made-up run.
 const ROUNDS: usize = 300;
-
-pub(super) struct Source(Xoshiro256PlusPlus);
-
-impl Source {
-    pub(super) fn new(seed: u64) -> Self {
-        Self(Xoshiro256PlusPlus::seed_from_u64(seed))
-    }
-
-    /// A number from 0 to 1.
-    pub(super) fn even(&mut self) -> f64 {
-        self.0.random()
-    }
-
-    /// A standard normal number, by Box and Muller.
-    pub(super) fn normal(&mut self) -> f64 {
-        let (u, v): (f64, f64) = (self.0.random(), self.0.random());
-        (-2.0 * (1.0 - u).ln()).sqrt() * (TAU * v).cos()
-    }
-}
 
 /// What a made-up machine does to figures.
 #[derive(Clone, Copy)]
@@ -46,10 +25,10 @@ fn run(source: &mut Source, noise: Noise, change: f64) -> Record {
     let levels: Vec<f64> = (0..ROWS)
         .map(|row| (row + 1) as f64 * change * (noise.runs * source.normal()).exp())
         .collect();
-    let mut busy = source.0.random_bool(0.5);
+    let mut busy = source.even() < 0.5;
     let mut samples = vec![Vec::new(); ROWS];
     for _ in 0..ROUNDS {
-        busy ^= source.0.random_bool(1.0 / noise.length);
+        busy ^= source.even() < 1.0 / noise.length;
         for (row, level) in levels.iter().enumerate() {
             let state = if busy { 1.0 + noise.busy } else { 1.0 };
             samples[row].push(level * state * (1.0 + 0.003 * source.normal()));

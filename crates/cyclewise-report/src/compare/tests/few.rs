@@ -1,9 +1,9 @@
 //! Records of few samples, as `time` writes them: what order statistics and the exact rank test decide, over many seeds.
 
-use super::between::Source;
 use super::*;
 use crate::compare::FailOn;
 use crate::error::Status;
+use crate::stats::random::Source;
 
 /// Milliseconds of a command: a spread of 3 %, and one run in ten that takes up to three times as long.
 fn samples(source: &mut Source, n: usize, typical: f64) -> Vec<f64> {

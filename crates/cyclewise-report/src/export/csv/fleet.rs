@@ -19,9 +19,6 @@ const HEADER: &str = "node,group,experiment,variant,unit,headline,value,ci95_low
 const MOST_LETTERS: usize = 100;
 
 /// Writes the values of `report`.
-///
-/// # Errors
-/// Those of `out`.
 pub fn fleet(report: &FleetReport, out: &mut dyn Write) -> io::Result<()> {
     let mut facts = differing(&report.groups);
     facts.retain(|name| {

@@ -45,25 +45,16 @@ pub fn render(records: &[Record], published: &dyn Fn(&str) -> &'static [Publishe
 }
 
 /// Renders a comparison.
-///
-/// # Errors
-/// As [`render`].
 pub fn render_comparison(report: &CompareReport) -> Result<String> {
     finish(&comparison::ComparePage::new(&in_unit::comparison(report))?)
 }
 
 /// Renders the report on many machines.
-///
-/// # Errors
-/// As [`render`].
 pub fn render_fleet(report: &FleetReport) -> Result<String> {
     finish(&fleet::FleetPage::new(report)?)
 }
 
 /// Renders a page.
-///
-/// # Errors
-/// As [`render`].
 pub fn finish(page: &impl Template) -> Result<String> {
     page.render().map_err(broken)
 }

@@ -18,9 +18,6 @@ use std::io::{self, Write};
 type Labels<'a> = Vec<(&'a str, &'a str)>;
 
 /// Writes the report.
-///
-/// # Errors
-/// Those of `out`.
 pub fn fleet(report: &FleetReport, out: &mut dyn Write) -> io::Result<()> {
     let names = machine_names(report);
     let mut text = Exposition { out };

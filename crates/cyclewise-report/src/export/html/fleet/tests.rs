@@ -124,13 +124,3 @@ fn one_machine_and_none_have_a_page() {
         assert_lacks!(page, "NaN");
     }
 }
-
-#[test]
-#[ignore = "writes the page into REPORT_DIR for a person to look at"]
-fn write_the_page() {
-    let dir = std::path::PathBuf::from(std::env::var_os("REPORT_DIR").expect("REPORT_DIR names a directory"));
-    for machines in [60, 20_000] {
-        let page = render_fleet(&outputs::report(machines)).unwrap();
-        std::fs::write(dir.join(format!("fleet-{machines}.html")), page).unwrap();
-    }
-}
