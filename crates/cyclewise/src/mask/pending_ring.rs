@@ -29,6 +29,7 @@ fn stored(info: &Info) -> [u64; STORED] {
 }
 
 /// The ring. All zeroes is an empty one.
+#[derive(Default)]
 pub(super) struct PendingRing {
     head: AtomicU32,
     tail: AtomicU32,
@@ -36,15 +37,6 @@ pub(super) struct PendingRing {
 }
 
 impl PendingRing {
-    #[cfg(test)]
-    pub(super) fn new() -> Self {
-        Self {
-            head: AtomicU32::new(0),
-            tail: AtomicU32::new(0),
-            records: Default::default(),
-        }
-    }
-
     pub(super) fn len(&self) -> u32 {
         // Relaxed: this thread's own.
         self.tail.load(Relaxed).wrapping_sub(self.head.load(Relaxed))

@@ -70,6 +70,7 @@ pub(super) trait Env {
 }
 
 /// A thread's mask. All zeroes is an open mask with nothing recorded.
+#[derive(Default)]
 #[repr(C)]
 pub(super) struct ThreadMask {
     depth: AtomicU32,
@@ -93,21 +94,6 @@ const _: () = assert!(offset_of!(ThreadMask, depth) == 0 && offset_of!(ThreadMas
 
 #[cfg(test)]
 impl ThreadMask {
-    pub(super) fn new() -> Self {
-        Self {
-            depth: AtomicU32::new(0),
-            pending: AtomicU32::new(0),
-            blocked: AtomicU64::new(0),
-            overflows: AtomicU64::new(0),
-            lost: AtomicU64::new(0),
-            before_fork: AtomicU64::new(0),
-            name: AtomicU64::new(0),
-            forking: AtomicU32::new(0),
-            requeues: AtomicU32::new(0),
-            ring: PendingRing::new(),
-        }
-    }
-
     pub(super) fn forget_requeues(&self) {
         self.requeues.store(0, Relaxed);
     }

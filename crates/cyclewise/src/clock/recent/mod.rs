@@ -103,11 +103,6 @@ impl<W: Word> Recent<W> {
     pub(super) fn abandon(&self) {
         self.0.clear(KEPT);
     }
-
-    #[cfg(all(test, feature = "std", not(loom)))]
-    pub(super) fn is_kept(&self) -> bool {
-        self.0.load() & KEPT != 0
-    }
 }
 
 /// The word's time, or `now` if that is later, or the word's is from before the kernel's clock was set back. A time of more than 292

@@ -146,8 +146,15 @@ mod orders {
 /// By hand.
 #[cfg(not(loom))]
 mod orders {
+    use super::super::{KEPT, raised};
     use super::*;
     pub(super) use crate::primitive::threads::model;
+
+    impl Recent {
+        pub(in crate::clock) fn is_kept(&self) -> bool {
+            self.0.load(Relaxed) & KEPT != 0
+        }
+    }
 
     /// The same by hand: the upkeep thread has read the clock, and publishes after a reader has read it later.
     fn published_late(protocol: &impl Protocol) -> [u64; 3] {
@@ -251,7 +258,7 @@ mod orders {
         let mut word = raced.load();
         loop {
             readings += 1;
-            match raced.replace(word, super::super::raised(word, 10) << 1 | word & super::super::KEPT) {
+            match raced.replace(word, raised(word, 10) << 1 | word & KEPT) {
                 Ok(()) => break,
                 Err(found) => word = found,
             }

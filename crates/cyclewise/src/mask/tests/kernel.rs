@@ -22,7 +22,7 @@ pub(super) trait Protocol {
 
 impl Protocol for ThreadMask {
     fn new() -> Self {
-        Self::new()
+        Self::default()
     }
     fn hold(&self, env: &impl Env) {
         self.hold(env);

@@ -82,14 +82,14 @@ fn every_plan_keeps_every_promise_where_frames_block_nothing() {
 #[test]
 fn a_signal_at_the_very_release_is_delivered_by_it() {
     // Every step of one section, one signal: delivered when the section returns, not later.
-    let thread = ThreadMask::new();
+    let thread = ThreadMask::default();
     let steps = {
         let kernel = Kernel::new(&thread, &[]);
         kernel.section(false);
         kernel.steps()
     };
     for step in 0..steps {
-        let thread = ThreadMask::new();
+        let thread = ThreadMask::default();
         let plan = [(step, 34, 7)];
         let kernel = Kernel::new(&thread, &plan);
         kernel.section(false);
@@ -110,7 +110,7 @@ fn what_the_ring_has_no_room_for_the_kernel_keeps() {
             plan.extend((0..5).map(|value| (second, 40, value)));
             plan.push((first, 10, 1));
             plan.push((second, 10, 2));
-            let thread = ThreadMask::new();
+            let thread = ThreadMask::default();
             let kernel = Kernel::new(&thread, &plan);
             mainline(&kernel);
             assert_eq!(kernel.conclude(), Ok(()), "bursts at {first} and {second}");
@@ -123,7 +123,7 @@ fn what_the_ring_has_no_room_for_the_kernel_keeps() {
 /// Foreign code unblocks signals repeatedly in a hold: the ring fills, and further signals are requeued.
 #[test]
 fn nothing_is_lost_where_the_block_is_undone() {
-    let thread = ThreadMask::new();
+    let thread = ThreadMask::default();
     let kernel = Kernel::new(&thread, &[]);
     thread.hold(&kernel);
     for value in 0..u64::from(2 * CAPACITY) {
@@ -161,7 +161,7 @@ fn what_nobody_keeps_is_lost_and_counted() {
 
 #[test]
 fn a_standard_signal_is_merged_into_one_that_waits() {
-    let thread = ThreadMask::new();
+    let thread = ThreadMask::default();
     let kernel = Kernel::new(&thread, &[]);
     thread.hold(&kernel);
     for value in 1..4 {
@@ -251,7 +251,7 @@ impl<P: Protocol> Env for Releasing<'_, P> {
 #[test]
 fn a_release_without_a_hold_does_nothing_in_a_handler() {
     for held in [false, true] {
-        let thread = ThreadMask::new();
+        let thread = ThreadMask::default();
         let env = Releasing {
             thread: &thread,
             delivered: RefCell::default(),
@@ -273,7 +273,7 @@ fn a_release_without_a_hold_does_nothing_in_a_handler() {
 
 #[test]
 fn holds_past_counting_stay() {
-    let thread = ThreadMask::new();
+    let thread = ThreadMask::default();
     let kernel = Kernel::new(&thread, &[]);
     thread.hold(&kernel);
     thread.set_depth(u32::MAX - 1);
@@ -287,7 +287,7 @@ fn holds_past_counting_stay() {
 
 #[test]
 fn records_wrap_around_whole() {
-    let ring = crate::mask::pending_ring::PendingRing::new();
+    let ring = crate::mask::pending_ring::PendingRing::default();
     let mut next = 0;
     for value in 0..100u64 {
         assert!(ring.push(&information(34, value), || ()));
@@ -306,7 +306,7 @@ fn records_wrap_around_whole() {
 /// compared, tells the two apart.
 #[test]
 fn a_record_is_the_signal_that_it_is_of() {
-    let ring = crate::mask::pending_ring::PendingRing::new();
+    let ring = crate::mask::pending_ring::PendingRing::default();
     let delivered = Info([17 | 7 << 32, 5, 1000 << 32 | 99, 19, 123, 456]);
     assert!(ring.push(&delivered, || ()));
     let recorded = ring.pop(|| ()).unwrap();

@@ -178,7 +178,7 @@ struct RequeuesForEver(ThreadMask);
 
 impl Protocol for RequeuesForEver {
     fn new() -> Self {
-        Self(ThreadMask::new())
+        Self(ThreadMask::default())
     }
     fn hold(&self, env: &impl Env) {
         self.0.hold(env);
