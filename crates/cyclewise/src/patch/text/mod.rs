@@ -48,7 +48,7 @@
 //! # Cost
 //! Three system calls per run of adjacent pages, or one per stretch of at most 8 pages and seven for the descriptor, plus
 //! looking at `/proc/self/task` and a membarrier. `/proc/self/maps` is read once. Nothing is allocated. The example
-//! `flip` times a thousand sites on fifty pages; `design/library.md` has a table of the steps.
+//! `flip` times a thousand sites on fifty pages; `design/library.md` has the steps.
 //!
 //! # Sandboxes
 //! A filter, Landlock, chroot or a limit on open files can disable each of these calls at any time. LOCK must be
