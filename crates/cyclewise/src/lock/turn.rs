@@ -15,7 +15,7 @@
 //!
 //! # Cost
 //! A release with a queue: a load and a store of the line that it has anyway. Every [`PASSES`]th, and every turn of a head: the clock. With 8
-//! threads a CPU, 3 % (quick runs) to 7 % (longer ones) of an operation on a Zen 5; `design/library.md` has the runs.
+//! threads a CPU, 3 % (quick runs) to 7 % (longer ones) of an operation on a Zen 5 (`design/library.md`).
 
 use super::lock_word::{HANDOFF, LockWord};
 use super::nodes::is_waited_for;
