@@ -18,7 +18,7 @@
 //!    know the counter's rate, and none has waited. A rate is used only after later anchors have confirmed it, because
 //!    a jump of the counter would distort it.
 //! 2. *Counter.* A reading is a point of a *segment*, a linear piece of the timeline: counter, multiply, shift, add. In
-//!    the last quarter of a segment one reader takes an anchor and writes the next segment; no other waits for it. A
+//!    the last quarter of a segment one reader takes an anchor and writes the next segment. A
 //!    segment lasts as long as the rate has been observed, 4 ms at most. A clock that nobody has read for that long is
 //!    in the first state again for a reading or two, but with a rate.
 //! 3. *Kernel*, permanently: no counter, a counter that is not invariant, another clock source, or too many faults.
@@ -52,11 +52,9 @@
 //! clock_gettime(2) has to be allowed if the kernel's clock source is not one that the vDSO reads; if it is refused,
 //! the clock stands still. With a clock source that the vDSO reads, no system call is needed.
 //!
-//! # Priorities
-//! No reader waits for another, whatever their priorities (`clock/try_lock.rs`).
-//!
-//! # Fork and signals
-//! No reader waits or changes errno, so a signal handler may read the clock whatever it interrupted. A child forked
+//! # Priorities, fork and signals
+//! No reader waits for another (`clock/try_lock.rs`) or changes errno, so threads of any priority may read the clock, and so may a signal
+//! handler whatever it interrupted. A child forked
 //! while another thread held the clock's lock reads the kernel's clock from the next segment on: correct, but slower.
 //! An [`Upkeep`] thread does not exist in a child. The first reading of [`order::PerTask`] on a thread may allocate if
 //! this crate is in a library that was loaded at run time.

@@ -11,13 +11,9 @@
 //!
 //! - **The holder may not be running.** The head spins for some tens of microseconds and then sleeps; a release wakes it.
 //! - **A waiter may not be running.** A waiter leaves the headship in its node for its successor to find, and waits for no other
-//!   waiter to act. Until the head sets the pending bit, any thread may take the lock. If the head fails to take a lock that is
-//!   reserved for it, a newcomer may. There is one exception: a lock that was handed to the head is taken by no other thread until
-//!   the head has run (see "Fairness").
-//! - **Strict order would be slow.** With more threads than CPUs, it costs a context switch for
-//!   every hand-over. So newcomers spin for a while before they queue, and the head lets them pass for about as long as
-//!   it would spin anyway before it sets the pending bit. Queued waiters keep their order, and a running thread keeps running,
-//!   until a waiter has been passed for too long.
+//!   waiter to act. If the head fails to take a lock that is reserved for it, a newcomer may.
+//! - **Strict order would be slow.** With more threads than CPUs, it costs a context switch for every hand-over. So newcomers spin for
+//!   a while before they queue, and pass the head for as long as "Fairness" says.
 //!
 //! # Fairness
 //! Waiters are served in order of arrival; only the head of the queue is passed, by threads that have just arrived. For how long:
@@ -47,17 +43,16 @@
 //! | release the lock, then look for sleepers | light barrier between | the one before |
 //!
 //! # Cost
-//! `lock` is one read-modify-write; `unlock` is a load, a store, a load, and two branches that are not taken. The word that both
-//! write has 32 bits. A wait costs a node's
-//! cache line, and two system calls on each side if the waiter sleeps. A release with a queue also counts, and reads the clock at every 256th. While any head sleeps, each release in the
-//! program also reads one entry of a small table.
+//! `lock` is one read-modify-write; `unlock` is a load, a store, a load, and two branches that are not taken. A wait costs a node's
+//! cache line, and two system calls on each side if the waiter sleeps. A release with a queue also counts, and reads the clock at every
+//! 256th. While any head sleeps, each release in the program also reads one entry of a small table.
 //!
 //! # What it does not do
 //! - **Recursion.** A thread that locks a lock that it holds waits for ever. So does the destructor of a value under the
 //!   lock, if it locks it.
-//! - **Signal handlers.** A handler that locks what the interrupted thread holds or waits for waits for ever. A
-//!   handler may use other locks, even while its thread waits in a queue; errno is preserved. But it must not wait for a thread that may
-//!   want the lock that its own thread waits for: that lock may have been handed to its thread, which takes it only after the handler returns.
+//! - **Signal handlers.** A handler that locks what the interrupted thread holds or waits for waits for ever. A handler may use other
+//!   locks; errno is preserved. But it must not wait for a thread that may want the lock that its own thread waits for: that lock may
+//!   have been handed to its thread, which takes it only after the handler returns.
 //! - **Processes and copies.** Nodes belong to one process, and to one copy of the crate. A lock in shared memory does not work.
 //!   Do not share a lock with a plugin that contains its own copy of the crate: the lock stays exclusive, but a release in one copy
 //!   does not wake sleepers of the other, and a lock that is handed to such a sleeper may stay handed to it for ever.
@@ -76,8 +71,8 @@
 //! - A child of vfork shares its parent's memory and its locks.
 //!
 //! # Priorities
-//! - There is no priority inheritance: threads wait for a holder of low priority, and for a low-priority waiter ahead in the queue.
-//! - If a lock was handed to a waiter of low priority, a thread of high priority waits until that waiter has had it.
+//! - There is no priority inheritance: threads wait for a holder of low priority, for a low-priority waiter ahead in the queue, and for
+//!   one that the lock was handed to.
 //! - A waiter of a real-time policy (`SCHED_FIFO`, `SCHED_RR`) with a higher priority than a holder on the same CPU keeps the holder off that CPU while it
 //!   spins: for fewer than 1500 pauses, some tens of microseconds on most CPUs. Then it sleeps
 //!   until the release wakes it. Where membarrier(2) is refused it spins that long between naps of [`NAP_NS`]; where the

@@ -1,9 +1,9 @@
 //! The soft mask: defers signal handlers for the price of two stores, without a system call.
 //!
-//! Userspace's `local_irq_save` is pthread_sigmask, which enters the kernel at each end. Here the kernel is not
-//! involved: a thread sets a flag of its own. A signal that arrives meanwhile does interrupt the thread, but the
-//! function that the kernel calls sees the flag, records the signal, and returns. The release finds the record and runs
-//! the handler. Usually there is none, and a hold and its release are two stores, two loads and branches.
+//! Userspace's `local_irq_save` is pthread_sigmask, which enters the kernel at each end. Here a thread sets a flag of its own.
+//! A signal that arrives meanwhile does interrupt the thread, but the function that the kernel calls sees the flag, records
+//! the signal, and returns. The release finds the record and runs the handler. Usually there is none, and a hold and its
+//! release are two stores, two loads and branches.
 //!
 //! ```
 //! use cyclewise::mask::{self, Masked, Queue, Signals};

@@ -50,10 +50,9 @@
 //! - The child of a `fork` has its own copy of every slot, and may go on. A child of `vfork` shares its parent's memory
 //!   and is not registered: it must not use this module.
 //! - Threads must be created by the C library. A thread of a bare clone(2) has no area where others have one.
-//! - Nothing has to be done at thread exit.
 //! - Atfork handlers of other libraries may run before ours in a child, start threads, and use this module if the parent has used it.
 //!   The first use registers an atfork handler, which not every C library allows during a fork.
-//! - Waiting threads leave the CPU to the thread that they wait for; see `backoff` for real-time policies.
+//! - Nothing has to be done at thread exit. `backoff` says how threads of real-time policies wait.
 //! - A tool that moves code after it was linked, and not the sequences' descriptors (llvm-bolt 16 for one), would leave
 //!   sequences that nothing restarts. The first use compares them, and then portable slots are used; [`backend()`] says so. Descriptors
 //!   are in section `__rseq_cs`, which newer versions of BOLT respect. Text of a Rust dylib's users, and text that is copied while the
@@ -64,13 +63,11 @@
 //! Relaxed, except where a name contains `release`. A thread that is migrated sees its own changes.
 //!
 //! # Cost
-//! An addition is 5 instructions after two loads and a predictable branch. Its limit is two stores, to the thread's area and to the
-//! word, where a plain addition has one; several additions in a row cost as many times as much. No backend makes system calls
-//! after a thread's first use. Memory: each slot takes 64 KiB of address space, and a page for each of its pages in use. There is a
-//! slot for each id that the kernel can publish, in steps of 64, and 32 portable ones.
-//! A page is allocated when its slot's CPU first writes it, so by default on that CPU's NUMA node, and
-//! never as part of a huge page, which would cover other CPUs' slots. Reading a slot that was never written, as a sum does,
-//! allocates nothing.
+//! An addition is 5 instructions after two loads and a predictable branch; several in a row cost as many times as much. No backend
+//! makes system calls after a thread's first use. Memory: each slot takes 64 KiB of address space. There is a slot for each id that the
+//! kernel can publish, in steps of 64, and 32 portable ones. A page is allocated when its slot's CPU first writes it, so by default on
+//! that CPU's NUMA node, and never as part of a huge page, which would cover other CPUs' slots. Reading a slot that was never written,
+//! as a sum does, allocates nothing.
 //!
 //! **Locked memory.** After mlockall(2) with MCL_FUTURE the kernel locks and allocates a mapping whole. The first variable maps 64 KiB
 //! for each slot and 64 KiB more: 6.1 MiB with 64 ids, for one word. All variables share that until 64 KiB a slot are used up. With a

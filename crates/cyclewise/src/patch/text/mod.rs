@@ -6,7 +6,7 @@
 //! 2. Where other threads run, every edit must be one store: one byte, or inside one aligned quadword. membarrier is
 //!    registered, so that it cannot be refused later.
 //! 3. Pages are opened, each edit is written and read back, pages are closed (`write`).
-//! 4. Every core that runs the process is serialized. Afterwards only the new instructions are executed.
+//! 4. Every core that runs the process is serialized.
 //!
 //! A failure in 1 or 2 leaves the text untouched. A failure in 3 or 4 rolls it back.
 //!
@@ -16,10 +16,9 @@
 //! | mprotect RWX, store, mprotect RX | two calls per run of adjacent pages | one store | W^X: SELinux execmem, PR_SET_MDWE |
 //! | pwrite to `/proc/self/mem` | one call per stretch of pages | bytes, in an order of the kernel's choice | `proc_mem.force_override=` |
 //!
-//! The second way never makes a page writable and comes first, but only where bytes may arrive in any order: each edit
-//! changes one byte, or no other thread runs. Otherwise only the first way is used: the kernel copies with `rep movsb`,
-//! and no manual promises that an aligned quadword arrives whole. Text is never made non-executable, because other
-//! threads execute it.
+//! The second way never makes a page writable and comes first, but only where each edit changes one byte, or no other thread
+//! runs: the kernel copies with `rep movsb`, and no manual promises that an aligned quadword arrives whole. Text is never
+//! made non-executable, because other threads execute it.
 //!
 //! # Pages at a time
 //! One pwrite writes the edits of several adjacent pages (`groups`), and what lies between them as it was read. Code

@@ -13,8 +13,7 @@
 //! # Invariants
 //! 1. While the lock is not free, only its holder changes the count. Everybody else exchanges a word whose high half is
 //!    zero for another.
-//! 2. An operation computes the new count from the count that it replaces, by an exchange or under the lock: nothing is
-//!    stored first and checked later. So no interleaving makes a count wrong even for a moment, and the bounds are
+//! 2. An operation computes the new count from the count that it replaces, by an exchange or under the lock. So the bounds are
 //!    exact, whatever the number of threads.
 //! 3. Dead is final: no operation overwrites it. No number of stray gets revives it; in the kernel, which adds without
 //!    a check, the 128th does.
@@ -39,10 +38,9 @@
 //! references.
 //!
 //! # Contention
-//! A failed exchange is retried a bounded number of times; then the operation takes the lock, which has a queue. On a
-//! large machine unbounded exchanges collapse. [`Policy`] defines the bound, the wait between tries, and whether
-//! operations return to exchanges: with [`Adaptive`], the default, they do; [`Bounded`] is Linux's, with which they do
-//! not.
+//! A failed exchange is retried a bounded number of times, because unbounded ones collapse on a large machine; then the operation
+//! takes the lock, which has a queue. [`Policy`] defines the bound, the wait between tries, and whether operations return to
+//! exchanges: with [`Adaptive`], the default, they do; with Linux's, [`Bounded`], they do not.
 //!
 //! # Fork and priorities
 //! The lock is that of [`lock`](crate::lock), with its slots and its sleeping. A lock that another thread held during a

@@ -2,7 +2,7 @@
 //!
 //! [`Refcount`] and [`Refcount64`] only count: the object, and how it is freed, are the caller's. ([`Arc`](super::Arc)
 //! is a pointer that does both.) If a program forgets references in a loop, a plain counter wraps, and an object that
-//! is in use is freed. These leak instead, permanently, and report the misuse.
+//! is in use is freed. These leak instead, and report the misuse.
 //!
 //! # States
 //! The stored number is one less than the number of references. Read as a signed number of w bits:
@@ -61,9 +61,9 @@
 //! | `dec`, `dec_not_one` | release |
 //! | `dec_and_test`, `sub_and_test`, `dec_if_one` | release, and acquire where they hit zero |
 //!
-//! As in the kernel: an increment needs no order, because its caller holds a reference. Decrements are release and the
-//! last is acquire, so every use happens before the end. `dec_if_one` is acquire, where the kernel relies on a control
-//! dependency, which Rust does not have. The store of `SATURATED` is relaxed, because the object is never freed.
+//! As in the kernel, but for `dec_if_one`: it is acquire, where the kernel relies on a control dependency, which Rust does not
+//! have. An increment needs no order, because its caller holds a reference; every use happens before the end. The store of
+//! `SATURATED` is relaxed, because the object is never freed.
 //!
 //! # Cost
 //! `inc`, `dec` and `dec_and_test` are one read-modify-write and one branch that is not taken (`lock inc; jle` and
