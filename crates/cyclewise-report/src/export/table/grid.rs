@@ -4,10 +4,12 @@
     reason = "for the pages of this workspace; what a name does not say is documented"
 )]
 
+use super::aligned::Table;
+pub use super::aligned::shown_width;
 use crate::export::number::NONE;
 use crate::record::{Unit, Verdict};
 use anstyle::{AnsiColor, Color, Style};
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
+use unicode_width::UnicodeWidthStr;
 
 pub const BOLD: Style = Style::new().bold();
 pub const DIM: Style = Style::new().dimmed();
@@ -39,6 +41,11 @@ impl Look {
             unit: None,
         }
     }
+
+    /// No limit where every column is shown whole.
+    pub fn most(self, columns: usize) -> usize {
+        if self.wide { usize::MAX } else { columns }
+    }
 }
 
 pub fn style(verdict: Verdict) -> Style {
@@ -56,22 +63,6 @@ pub const fn green() -> Style {
 
 pub const fn red() -> Style {
     Style::new().fg_color(Some(Color::Ansi(AnsiColor::Red)))
-}
-
-/// A table whose first `words` columns are left-aligned words, and the others right-aligned numbers.
-pub fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>, words: usize) -> Table {
-    let mut table = Table::new();
-    table
-        .load_style(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(header.iter().map(|h| format!("{DIM}{h}{DIM:#}")));
-    for row in rows {
-        table.add_row(row);
-    }
-    for column in table.column_iter_mut().skip(words) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
 }
 
 /// A column of a table that must fit a width.
@@ -110,11 +101,13 @@ impl Column {
     /// The longest cell and the space beside it.
     fn width(&self) -> usize {
         let cells = self.cells.iter().flat_map(|c| c.lines()).map(shown_width);
-        cells.chain([self.title.chars().count()]).max().unwrap_or(0) + 2
+        cells.chain([self.title.width()]).max().unwrap_or(0) + 2
     }
 }
 
-/// The least width of the last column, whose text is broken into lines.
+/// The least width of a column that is broken into lines.
+const LEAST: usize = 10;
+/// The same of the last column, as long as names can be broken instead.
 const LEAST_LAST: usize = 30;
 
 /// A table of names, numbers, and a last column of text that is broken into lines. Columns that are empty are left out, and of
@@ -135,33 +128,28 @@ pub fn fitted(mut columns: Vec<Column>, look: Look) -> String {
         };
         columns.remove(i);
     }
+    // Names are broken as far as the last column needs it, which takes what the others leave.
+    let over = needed(&columns).saturating_sub(look.columns);
+    let name = columns
+        .first()
+        .map_or(0, |c| c.width().min(name))
+        .saturating_sub(over)
+        .max(LEAST);
     let header: Vec<&str> = columns.iter().map(|c| c.title.as_str()).collect();
-    // The last column takes what the others leave.
     let others = columns.iter().enumerate().filter(|(_, c)| !c.breaks);
     let others = others.map(|(i, c)| if i == 0 { c.width().min(name) } else { c.width() });
     let free = look.columns.saturating_sub(others.sum());
     let rows = columns.first().map_or(0, |c| c.cells.len());
     let rows = (0..rows).map(|i| columns.iter().map(|c| c.cells[i].clone()).collect());
-    let mut table = table(&header, rows, 1);
-    if !look.wide {
-        table
-            .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_width(look.columns as u16);
-        for (i, (column, of)) in table.column_iter_mut().zip(&columns).enumerate() {
-            column.set_constraint(match i {
-                _ if of.breaks => {
-                    let width = of.width().min(free).max(LEAST_LAST);
-                    ColumnConstraint::LowerBoundary(Width::Fixed(width as u16))
-                }
-                0 => ColumnConstraint::UpperBoundary(Width::Fixed(name as u16)),
-                _ => ColumnConstraint::ContentWidth,
-            });
+    let mut table = Table::new(&header, rows, 1);
+    for (i, column) in columns.iter().enumerate() {
+        match (i, column.breaks) {
+            (_, true) => table.text(i, look.most(free.max(LEAST))),
+            (0, false) => table.limit(0, look.most(name)),
+            _ => {}
         }
     }
-    if let Some(column) = columns.iter().position(|c| c.breaks).and_then(|i| table.column_mut(i)) {
-        column.set_cell_alignment(CellAlignment::Left);
-    }
-    trimmed(&table.to_string())
+    table.to_string()
 }
 
 /// As many tables below each other as it takes to show all columns whole: each begins with the first `keys` columns, and has as many
@@ -183,45 +171,16 @@ pub fn in_blocks(keys: usize, columns: &[Column], look: Look) -> String {
     let block = |columns: &Vec<&Column>| {
         let header: Vec<&str> = columns.iter().map(|c| c.title.as_str()).collect();
         let rows = (0..columns[0].cells.len()).map(|i| columns.iter().map(|c| c.cells[i].clone()).collect());
-        let mut table = table(&header, rows, 0);
-        if !look.wide {
-            table
-                .set_content_arrangement(ContentArrangement::Dynamic)
-                .set_width(look.columns as u16);
-        }
-        for (column, of) in table.column_iter_mut().zip(columns) {
-            if of.breaks {
-                column.set_cell_alignment(CellAlignment::Left);
+        let mut table = Table::new(&header, rows, 0);
+        for (i, column) in columns.iter().enumerate() {
+            match column.breaks {
+                true => table.text(i, look.most(most)),
+                false => table.limit(i, look.most(most)),
             }
-            column.set_constraint(match look.wide || of.width() <= most {
-                true => ColumnConstraint::ContentWidth,
-                false => ColumnConstraint::Absolute(Width::Fixed(most as u16)),
-            });
         }
-        trimmed(&table.to_string())
+        table.to_string()
     };
     blocks.iter().map(block).collect::<Vec<_>>().join("\n\n")
-}
-
-/// A table of text, broken into lines where `look` has no room.
-pub fn broken(mut table: Table, look: Look) -> String {
-    if !look.wide {
-        table
-            .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_width(look.columns as u16);
-    }
-    trimmed(&table.to_string())
-}
-
-/// The text without spaces at the ends of its lines.
-fn trimmed(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
-    lines.join("\n")
-}
-
-/// The number of characters that a terminal shows of a text with colour codes.
-pub fn shown_width(text: &str) -> usize {
-    anstream::adapter::strip_str(text).to_string().chars().count()
 }
 
 /// Breaks a text without colour codes at spaces, so that no line is longer than `look` allows. Lines after the first are
@@ -245,13 +204,6 @@ pub fn wrapped(text: &str, look: Look, before: usize, indent: usize) -> String {
         at += width;
     }
     out
-}
-
-/// Aligns a column to the left, as words are.
-pub fn left(table: &mut Table, column: usize) {
-    if let Some(column) = table.column_mut(column) {
-        column.set_cell_alignment(CellAlignment::Left);
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! A guest of ring 0: who ran it, by which evidence, its rows and the claims that were checked.
 
-use super::grid::{Look, broken, green, red, table, wrapped};
+use super::aligned::Table;
+use super::grid::{Look, green, red, wrapped};
 use crate::record::Experiment;
 use crate::record::guest::{Guest, Outcome, Says};
 use std::fmt::Write;
@@ -14,11 +15,11 @@ pub(super) fn guest(e: &Experiment, look: Look) -> Option<String> {
     }
     // With costs, the rows stand in their own table.
     if look.wide || !guest.hardware {
-        let _ = writeln!(out, "{}", broken(rows(guest), look));
+        let _ = writeln!(out, "{}", rows(guest).fit(look.most(look.columns)));
     }
     let listed = shown(guest, look.wide).count();
     if listed > 0 {
-        let _ = writeln!(out, "{}", broken(cases(guest, look.wide), look));
+        let _ = writeln!(out, "{}", cases(guest, look.wide).fit(look.most(look.columns)));
     }
     if listed < guest.cases.len() {
         let left = guest.cases.len() - listed;
@@ -35,7 +36,7 @@ fn witnesses(guest: &Guest, look: Look) -> Vec<String> {
     lines
 }
 
-fn rows(guest: &Guest) -> comfy_table::Table {
+fn rows(guest: &Guest) -> Table {
     let rows = guest.rows.iter().map(|r| {
         vec![
             r.name.clone(),
@@ -45,7 +46,7 @@ fn rows(guest: &Guest) -> comfy_table::Table {
             r.why.clone().unwrap_or_else(|| r.exits.clone()),
         ]
     });
-    table(&["row", "bytes", "mode", "run by", "exits, or why not"], rows, 5)
+    Table::new(&["row", "bytes", "mode", "run by", "exits, or why not"], rows, 5)
 }
 
 /// Whether a row ran: no cost stands beside it.
@@ -64,7 +65,7 @@ fn shown(guest: &Guest, all: bool) -> impl Iterator<Item = &crate::record::guest
         .filter(move |c| all || c.result != Outcome::Holds || guest.rows.is_empty() || !guest.hardware)
 }
 
-fn cases(guest: &Guest, all: bool) -> comfy_table::Table {
+fn cases(guest: &Guest, all: bool) -> Table {
     let rows = shown(guest, all).map(|c| {
         let style = match c.result {
             Outcome::Holds => green(),
@@ -79,7 +80,7 @@ fn cases(guest: &Guest, all: bool) -> comfy_table::Table {
             format!("{}{why}", c.claim),
         ]
     });
-    table(&["case", "result", "claim"], rows, 3)
+    Table::new(&["case", "result", "claim"], rows, 3)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What operations add to surroundings: operations by surroundings, with a legend.
 
-use super::grid::{DIM, Look, shown_width, table, wrapped};
+use super::aligned::Table;
+use super::grid::{DIM, Look, shown_width, wrapped};
 use crate::number::{NONE, decimals, fixed, half_width};
 use crate::record::matrix::{Added, Cell, Matrix, Operation, Reading, Surrounding};
 use crate::record::{Experiment, Interval, State, bounds};
@@ -51,14 +52,10 @@ fn grid(matrix: &Matrix, columns: &[&Surrounding]) -> String {
         let of = |s: &&Surrounding| cell(matrix, o, s).map_or(NONE.to_owned(), shown);
         std::iter::once(o.name.clone()).chain(columns.iter().map(of)).collect()
     }));
-    let mut table = table(&header, rows.into_iter(), 1);
+    let mut table = Table::new(&header, rows.into_iter(), 1);
     // One space between columns is enough: headings and numbers are short.
-    table.column_iter_mut().for_each(|column| {
-        column.set_padding((1, 0));
-    });
-    let lines = table.to_string();
-    let lines: Vec<&str> = lines.lines().map(str::trim_end).collect();
-    lines.join("\n")
+    table.behind = 0;
+    table.to_string()
 }
 
 fn cell<'a>(matrix: &Matrix, operation: &'a Operation, surrounding: &Surrounding) -> Option<&'a Cell> {

@@ -1,6 +1,6 @@
 //! The levels of the matrix of one-way times, beside the kernel's names for them.
 
-use super::grid::table;
+use super::aligned::Table;
 use crate::export::number::{decimals, fixed};
 use crate::record::Experiment;
 use crate::record::core_to_core::levels::{NamedLevel, found};
@@ -14,7 +14,7 @@ pub(super) fn levels(e: &Experiment) -> Option<String> {
     };
     let rows = levels.iter().map(row);
     let header = ["level", "groups", "pairs", "min", "median", "max"];
-    let mut out = format!("{}\n", table(&header, rows, 2));
+    let mut out = format!("{}\n", Table::new(&header, rows, 2));
     let unnamed = levels.iter().filter(|found| found.named.is_none()).count();
     let _ = writeln!(
         out,

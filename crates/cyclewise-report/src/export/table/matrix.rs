@@ -1,6 +1,7 @@
 //! One-way times between CPUs, as a matrix and by distance.
 
-use super::grid::{Look, table};
+use super::aligned::Table;
+use super::grid::Look;
 use crate::export::number::{decimals, fixed};
 use crate::record::Experiment;
 use crate::record::core_to_core::{Matrix, spans};
@@ -26,7 +27,7 @@ pub(super) fn matrix(e: &Experiment, look: Look) -> Option<String> {
     });
     let mut out = format!(
         "{}\n",
-        table(&["one way, ns", "pairs", "median", "min", "max"], rows, 1)
+        Table::new(&["one way, ns", "pairs", "median", "min", "max"], rows, 1)
     );
     out.push_str(&super::levels::levels(e).unwrap_or_default());
     let names: Vec<String> = cpus.iter().map(u32::to_string).collect();
@@ -42,7 +43,7 @@ pub(super) fn matrix(e: &Experiment, look: Look) -> Option<String> {
             .chain((0..cpus.len()).map(cell))
             .collect()
     });
-    let matrix = table(&header, rows, 1).to_string();
+    let matrix = Table::new(&header, rows, 1).to_string();
     if !look.wide && matrix.lines().any(|line| super::grid::shown_width(line) > look.columns) {
         let _ = writeln!(
             out,

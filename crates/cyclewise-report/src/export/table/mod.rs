@@ -1,5 +1,6 @@
 //! The terminal's tables. They always contain colour codes; the output stream strips them if it is no terminal.
 
+mod aligned;
 mod comparison;
 mod fleet;
 pub mod grid;

@@ -1,10 +1,10 @@
 //! The table of comparisons with every figure, for `--wide`.
 
-use super::grid::{style, table};
+use super::aligned::Table;
+use super::grid::style;
 use crate::answer::Finding;
 use crate::export::number::{NONE, estimate, fixed, interval, p_value};
 use crate::record::{Experiment, bounds};
-use comfy_table::Table;
 
 /// All comparisons of `e`: the deciding figures, then the t-test of the source.
 pub(super) fn comparisons(e: &Experiment) -> Table {
@@ -55,5 +55,5 @@ pub(super) fn comparisons(e: &Experiment) -> Table {
         "p (rank)",
         "tests",
     ];
-    table(&header, rows, 4)
+    Table::new(&header, rows, 4)
 }
