@@ -44,7 +44,7 @@ pub(crate) fn names() -> &'static [Names] {
             let options = Options::default();
             let setup = match definition.name {
                 // The names of its rows do not depend on how long its crowds run: seconds.
-                "spinlock" => spinlock::with_span(&options, Duration::from_millis(1)),
+                "spinlock" => spinlock::with_span(&options, Duration::from_micros(200)),
                 _ => (definition.setup)(&options),
             };
             let setup = setup.ok()?;

@@ -22,7 +22,7 @@ fn compared(program: &str, base_program: &str, arguments: &[&str]) -> Option<(Ra
     let line = [
         "--bench",
         "--time",
-        "0.5",
+        "0.3",
         "--runs",
         "3",
         "--against",

@@ -84,7 +84,7 @@ fn every_comparison_has_its_rows() {
             ..Options::default()
         };
         // Its rows do not depend on how long a crowd runs.
-        with_span(&options, Duration::from_millis(1)).unwrap()
+        with_span(&options, Duration::from_micros(200)).unwrap()
     };
     let missing = |setup: &Setup| {
         let has = |name: &String| super::super::index(&setup.samplers, name).is_some();
