@@ -204,7 +204,7 @@ pub(crate) fn exam(words: impl Iterator<Item = String>, ours: fn(&[OsString]) ->
         folder: folder()?,
         ours,
         options: if options.quick {
-            vec!["--time", "0.3"]
+            vec!["--time", "0.1"]
         } else {
             Vec::new()
         },
