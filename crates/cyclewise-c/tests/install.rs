@@ -22,6 +22,10 @@ fn installed(name: &str, more: &[&str]) -> PathBuf {
     let _ = fs::remove_dir_all(&prefix);
     let mut command = cargo();
     command.args(["xtask", "install-c", "--prefix"]).arg(&prefix).args(more);
+    // The same files; optimizing them as users do is half of this test, and is left to the long form.
+    if std::env::var_os("CYCLEWISE_LONG").is_none() {
+        command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
+    }
     let output = command.output().expect("cargo runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     prefix
