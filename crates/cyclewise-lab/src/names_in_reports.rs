@@ -35,6 +35,8 @@ pub(crate) struct Names {
     pub(crate) notes: Vec<String>,
     /// Whether it compares rows, or has no two.
     pub(crate) compares: bool,
+    /// Rows by name, each with its reference.
+    compared: Vec<(String, String)>,
 }
 
 /// Those of each experiment that this machine has, each set up once for all tests: that takes seconds.
@@ -49,7 +51,9 @@ pub(crate) fn names() -> &'static [Names] {
             };
             let setup = setup.ok()?;
             let is_matrix = matches!(setup.shape, crate::runner::Shape::Matrix(_));
+            let name = |row: usize| setup.samplers[row].name().to_owned();
             Some(Names {
+                compared: setup.compare.iter().map(|&(a, b)| (name(a), name(b))).collect(),
                 definition,
                 rows: setup.samplers.iter().map(|s| s.name().to_owned()).collect(),
                 missing: setup.missing.into_iter().map(|m| m.name).collect(),
@@ -168,6 +172,25 @@ fn every_row_is_one_of_its_experiment() {
             );
         }
     }
+}
+
+/// The other way round, a faster row would be called slower in every record after these.
+#[test]
+fn rows_are_compared_with_the_references_that_records_have() {
+    let mut known = 0;
+    for found in names() {
+        let name = found.definition.name;
+        let recorded = newest_records().iter().flat_map(|record| &record.experiments);
+        let recorded = recorded.filter(|e| e.name == name).flat_map(|e| &e.comparisons);
+        let recorded: BTreeSet<(&str, &str)> = recorded.map(|c| (&*c.a, &*c.b)).collect();
+        let is_inverted = |a, b| recorded.contains(&(b, a)) && !recorded.contains(&(a, b));
+        for (a, b) in &found.compared {
+            assert!(!is_inverted(a, b), "{name}: {b} is the reference of {a} now");
+            // The twin: so it would be noticed.
+            known += usize::from(is_inverted(b, a));
+        }
+    }
+    assert!(known > 20 || !cfg!(target_arch = "x86_64"), "{known}");
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub(super) static DEFINITION: Definition = Definition {
 /// Changes in a sample.
 const REPEATS: u32 = 50;
 
-const COMPARE: [(&str, &str); 2] = [("pair-elided", "pair-locked"), ("refused-hooked", "refused-direct")];
+const COMPARE: [(&str, &str); 2] = [("pair-locked", "pair-elided"), ("refused-direct", "refused-hooked")];
 
 /// A hundred functions with one test of the key each. Each has its own number, so that none are merged.
 macro_rules! tests_of {

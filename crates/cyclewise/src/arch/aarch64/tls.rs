@@ -1,10 +1,10 @@
-//! Thread-local words, as in the x86-64 twin.
+//! Thread-local words, as in the x86-64 counterpart.
 //!
 //! # References
 //! Drepper, ELF Handling For Thread-Local Storage, 4.3 and 4.4; ELF for the Arm 64-bit Architecture, 5.7.11.
 //!
 //! # Safety
-//! 1. As in the x86-64 twin.
+//! 1. As in the x86-64 counterpart.
 #![allow(unused_imports, unused_macros, reason = "only glibc's builds have a thread's block")]
 
 macro_rules! offset {
