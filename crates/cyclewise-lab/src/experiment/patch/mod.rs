@@ -25,10 +25,14 @@ pub(super) static DEFINITION: Definition = Definition {
     setup,
 };
 
-/// Changes in a sample.
+/// Changes, or creations, in a sample.
 const REPEATS: u32 = 50;
 
-const COMPARE: [(&str, &str); 2] = [("pair-locked", "pair-elided"), ("refused-direct", "refused-hooked")];
+const COMPARE: [(&str, &str); 3] = [
+    ("pair-locked", "pair-elided"),
+    ("refused-direct", "refused-hooked"),
+    ("thread-direct", "thread-hooked"),
+];
 
 /// A hundred functions with one test of the key each. Each has its own number, so that none are merged.
 macro_rules! tests_of {
