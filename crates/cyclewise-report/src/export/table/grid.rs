@@ -189,7 +189,7 @@ pub fn wrapped(text: &str, look: Look, before: usize, indent: usize) -> String {
     let mut out = String::new();
     let mut at = before;
     for (i, word) in text.split(' ').enumerate() {
-        let width = word.chars().count();
+        let width = word.width();
         if i > 0 {
             if at + 1 + width > look.columns && !look.wide {
                 out.push('\n');
